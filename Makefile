@@ -1,0 +1,72 @@
+# `make run` and `make test` need only make and Python 3.11 or newer; everything goes into .venv.
+PORT ?= 8501
+ADDRESS ?= localhost
+ARGS ?=
+
+PY := .venv/bin/python
+CATALOGUE := locale/compute_reckoner.pot
+EXTRACT := $(PY) -m babel.messages.frontend --quiet extract --keyword=N_ --keyword=t --keyword=n:1,2 \
+	--project="Compute Reckoner" --omit-header --sort-output --add-location=file --add-comments=Translators: app.py pages ui core
+
+.PHONY: help run test check style types imports strings audit bench messages browser
+
+help:
+	@echo "make run        start the dashboard on http://$(ADDRESS):$(PORT)   (PORT=… and ADDRESS=… change that)"
+	@echo "make test       run every test, those in a real browser too       (ARGS='-k cost' picks some)"
+	@echo "make check      style, types, import directions, translations, known vulnerabilities"
+	@echo "make bench      measure what a slider move costs"
+	@echo "make messages   collect the strings to translate into $(CATALOGUE)"
+
+run: .venv/.app
+	@exec $(PY) -m streamlit run app.py --server.headless true --server.port $(PORT) --server.address $(ADDRESS)
+
+test: .venv/.dev browser
+	@$(PY) -m pytest $(ARGS)
+
+check: .venv/.dev
+	@$(MAKE) --no-print-directory --keep-going style types imports strings audit
+
+style: .venv/.dev
+	@echo "== style (ruff)"
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+
+types: .venv/.dev
+	@echo "== types (mypy)"
+	@$(PY) -m mypy
+
+imports: .venv/.dev
+	@echo "== import directions (import-linter)"
+	@.venv/bin/lint-imports --no-logo
+
+strings: .venv/.dev
+	@echo "== strings to translate (babel)"
+	@new=$$(mktemp) && trap 'rm -f "$$new"' EXIT && $(EXTRACT) --output-file="$$new" && diff -u $(CATALOGUE) "$$new" \
+		|| { echo "$(CATALOGUE) is out of date: run make messages"; exit 1; }
+
+audit: .venv/.dev
+	@echo "== known vulnerabilities (pip-audit)"
+	@$(PY) scripts/audit.py
+
+bench: .venv/.dev
+	@$(PY) benchmarks/bench.py $(ARGS)
+
+messages: .venv/.dev
+	@$(EXTRACT) --output-file=$(CATALOGUE)
+
+browser:
+	@sh scripts/browser.sh
+
+# The stamps say what is installed; they are older than the requirements once those change.
+.venv/.app: requirements.txt | $(PY)
+	@echo "Installing what the app needs…"
+	@sh scripts/install.sh -r requirements.txt
+	@touch $@
+
+.venv/.dev: requirements.txt requirements-dev.txt | $(PY)
+	@echo "Installing what the app and its tests need…"
+	@sh scripts/install.sh -r requirements.txt -r requirements-dev.txt
+	@touch .venv/.app $@
+
+$(PY):
+	@sh scripts/venv.sh $(PYTHON)

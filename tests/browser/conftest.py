@@ -1,0 +1,183 @@
+"""The real app in a real browser: a server per session (or per test), Chromium, and pages that watch the console.
+
+Tests take ``page`` (desktop) or ``phone`` together with ``server``, or ``fresh_server`` where the server must not have
+been visited before. Without Chromium they are skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import pytest
+
+playwright_api = pytest.importorskip("playwright.sync_api")
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # noqa: E402
+
+ROOT = Path(__file__).parent.parent.parent
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+WAIT_MS = 30_000
+CHROMIUM_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+]  # fmt: skip
+BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+# Streamlit asks below the page's own path first and then at the root; these two answers of 404 are its own.
+EXPECTED_404 = re.compile(r"^http://127\.0\.0\.1:\d+/[\w-]+/_stcore/(health|host-config)(\?.*)?$")
+
+
+class Server:
+    """The app, running on a free loopback port until :meth:`stop`."""
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._log = TemporaryFile()  # noqa: SIM115 - lives as long as the server
+        options = {"headless": "true", "address": "127.0.0.1", "port": str(self.port), "fileWatcherType": "none"}
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += [f"--server.{name}={value}" for name, value in options.items()]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT
+        )
+        try:
+            self._wait_until_healthy()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait_until_healthy(self, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                pytest.fail(f"the server ended at start:\n{self.log()}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        pytest.fail(f"the server was not healthy after {seconds:.0f} s:\n{self.log()}")
+
+    def log(self) -> str:
+        """What the server has printed so far."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def stop(self) -> None:
+        """End the process, by force if it does not go."""
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    server = Server()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server that all tests of the session share."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def fresh_server() -> Iterator[Server]:
+    """A server that nobody has visited yet."""
+    with running_server() as server:
+        yield server
+
+
+def _browser_path(playwright: Playwright) -> str:
+    given = os.environ.get("BROWSER_PATH")
+    if given:
+        return given
+    own = playwright.chromium.executable_path
+    found = [shutil.which(name) for name in BROWSER_NAMES] + [p for p in (MAC_CHROME, own) if os.access(p, os.X_OK)]
+    path = next((p for p in found if p), None)
+    return path or pytest.skip("no Chromium on this machine: install Chromium or Chrome, or set BROWSER_PATH")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the session."""
+    with sync_playwright() as playwright:
+        path = _browser_path(playwright)
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        except playwright_api.Error as problem:
+            pytest.skip(f"{path} does not start: {str(problem).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def watched_page(browser: Browser, request: pytest.FixtureRequest, **options: object) -> Iterator[Page]:
+    """A page in its own context that fails its test on a console error, a script error or a request to another host.
+
+    A failed test leaves a picture in test-results/.
+    """
+    problems: list[str] = []
+    context = browser.new_context(locale="en-US", timezone_id="UTC", reduced_motion="reduce", **options)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+
+    def on_console(message: playwright_api.ConsoleMessage) -> None:
+        where = message.location.get("url", "")
+        if message.type == "error" and not ("404" in message.text and EXPECTED_404.match(where)):
+            problems.append(f"console: {message.text} ({where})")
+
+    def on_request(asked: playwright_api.Request) -> None:
+        if not re.match(r"(http|ws)://127\.0\.0\.1:|data:|blob:|about:", asked.url):
+            problems.append(f"request to another host: {asked.url}")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: problems.append(f"script: {error}"))
+    context.on("request", on_request)
+    failed_before = request.session.testsfailed
+    yield page
+    if problems or request.session.testsfailed > failed_before:
+        pictures = ROOT / "test-results"
+        pictures.mkdir(exist_ok=True)
+        name = re.sub(r"[^\w-]+", "-", request.node.name)
+        page.screenshot(path=pictures / f"{name}.png")
+    context.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A desktop window, 1440 × 900."""
+    with watched_page(browser, request, viewport=DESKTOP) as page:
+        yield page
+
+
+@pytest.fixture
+def phone(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A phone, 390 × 844, with touch."""
+    with watched_page(browser, request, viewport=PHONE, is_mobile=True, has_touch=True) as page:
+        yield page

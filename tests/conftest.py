@@ -1,0 +1,32 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from core.catalogue import Catalogue
+
+ROOT = Path(__file__).parent.parent
+
+# The same examples on every run, so that a red test is about the change; `--hypothesis-profile=explore` looks further.
+settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("explore", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last: they are slow, and Playwright's event loop is in the way of other asyncio code."""
+    items.sort(key=lambda item: "tests/browser/" in item.path.as_posix())
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    """The facts in data/."""
+    from core.catalogue import load_catalogue
+
+    return load_catalogue()

@@ -1,0 +1,80 @@
+"""The arrows: pages → ui → core → data, and core without Streamlit or Plotly.
+
+import-linter checks core and ui as packages; page files are scripts, so they are read here.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+DRAWING = {"streamlit", "plotly"}
+# What may be imported from outside by each part, besides the standard library.
+ALLOWED = {
+    "app.py": {"core", "ui", "streamlit", "plotly"},
+    "pages": {"core", "ui", "streamlit"},
+    "ui": {"core", "ui", "streamlit", "plotly", "pandas", "numpy"},
+    "core": {"core", "pandas", "numpy", "pydantic"},
+}
+# Where one module may reach up: the command line writes a memo with ui, and imports it only then.
+EXCEPTIONS = {("core/__main__.py", "ui")}
+
+
+def python_files(part: str) -> list[Path]:
+    path = ROOT / part
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level names of the packages that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path.name}: relative import"
+            names.add((node.module or "").split(".")[0])
+    return names - set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_a_part_imports_only_what_stands_below_it(part: str) -> None:
+    wrong = {
+        (str(path.relative_to(ROOT)), name) for path in python_files(part) for name in imported(path) - ALLOWED[part]
+    }
+    assert not wrong - EXCEPTIONS
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Top-level packages in memory after a Python program has run."""
+    program = (
+        "import atexit, json, runpy, sys\n"
+        "atexit.register(lambda: print(json.dumps(sorted({n.split('.')[0] for n in sys.modules})), file=sys.stderr))\n"
+        + arguments[0]
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, *arguments[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return set(json.loads(run.stderr.splitlines()[-1]))
+
+
+def test_all_of_core_loads_without_streamlit_and_plotly() -> None:
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in python_files("core")
+        if path.name != "__main__.py"
+    ]
+    assert not DRAWING & loaded_by("import " + ", ".join(modules))
+
+
+def test_an_estimate_on_the_command_line_loads_neither() -> None:
+    program = "sys.argv[0] = 'core'; runpy.run_module('core', run_name='__main__')"
+    assert not DRAWING & loaded_by(program, "estimate")

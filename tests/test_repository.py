@@ -1,0 +1,105 @@
+"""Rules of the repository itself: what is pinned, how long a file may get, what the documents promise."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.test_imports import ALLOWED, imported, python_files
+
+MAX_LINES = 450
+OWN = {"core", "ui", "tests"}
+SOURCES = [path for part in ALLOWED for path in python_files(part)]
+
+
+def tracked(pattern: str) -> list[Path]:
+    """Files of the repository by glob, without what git ignores."""
+    run = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode:  # not a clone: an archive of it
+        return [path for path in ROOT.glob(f"**/{pattern}") if ".venv" not in path.parts]
+    return [ROOT / line for line in run.stdout.splitlines() if (ROOT / line).exists()]
+
+
+def requirements(name: str) -> dict[str, str]:
+    lines = (line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines())
+    return dict(line.partition("==")[::2] for line in lines if line)
+
+
+def url_paths() -> dict[str, str]:
+    """Page file and url_path of every st.Page in app.py."""
+    pages = {}
+    for node in ast.walk(ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"st.Page", "Page"}:
+            keywords = {k.arg: k.value for k in node.keywords}
+            url, file = keywords.get("url_path"), node.args[0] if node.args else keywords.get("page")
+            if isinstance(url, ast.Constant) and isinstance(file, ast.Constant):
+                pages[str(file.value)] = str(url.value)
+    return pages
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_requirement_is_pinned_to_one_version(name: str) -> None:
+    loose = {k: v for k, v in requirements(name).items() if not re.fullmatch(r"\d+(\.\w+)*", v)}
+    assert not loose
+
+
+def test_the_app_imports_what_is_required_and_nothing_else() -> None:
+    homes = packages_distributions()
+    used = {homes[name][0].lower() for path in SOURCES for name in imported(path) - OWN}
+    assert used == {re.sub(r"\[.*\]", "", name).lower() for name in requirements("requirements.txt")}
+
+
+def test_hosting_services_find_only_requirements_txt() -> None:
+    assert not [name for name in ("uv.lock", "Pipfile", "environment.yml", "poetry.lock") if (ROOT / name).exists()]
+    assert "[project]" not in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8").count("\n") for p in tracked("*.py")}
+    assert not {name: n for name, n in lengths.items() if n > MAX_LINES}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"gettext\.install|\.install\(\)", "one process serves several languages at once"),
+        (r"page_icon\s*=\s*[\"']:material/", "a material icon is fetched from the internet"),
+        (r"https?://[^\s\"')]+\.(js|css|woff2?|png|svg)\b", "nothing is fetched from elsewhere"),
+    ],
+)
+def test_sources_avoid(pattern: str, reason: str) -> None:
+    wrong = [str(p.relative_to(ROOT)) for p in SOURCES if re.search(pattern, p.read_text(encoding="utf-8"))]
+    assert not wrong, reason
+
+
+def test_every_page_file_is_in_the_navigation() -> None:
+    assert {Path(file).name for file in url_paths()} == {path.name for path in python_files("pages")}
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_documents_name_commands_that_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert set(re.findall(r"\bmake ([a-z]+)", text)) <= targets()
+    for module in re.findall(r"python -m ([\w.]+)", text):
+        if module.split(".")[0] in OWN:
+            path = ROOT / module.replace(".", "/")
+            assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")), ids=lambda p: p.name)
+def test_documents_link_to_files_that_exist(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (path.parent / link).exists()]
