@@ -1,0 +1,29 @@
+"""Cost: what will it cost, all in?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.curves import cost_against
+from ui import cost_controls, frame, tables, wording
+from ui.charts.cost import bill_chart, sweep_chart
+
+view = frame.current()
+t, report = view.t, view.report
+
+frame.verdict(view, wording.cost_verdict(report, t), wording.scenario_line(report, t))
+frame.old_data(view)
+cost_controls.draw(view)
+st.html(tables.figure_strip(report, t))
+
+bill = bill_chart(report, view.scheme, t)
+sweep = sweep_chart(report, cost_against(report, cost_controls.chosen_axis(view), view.catalogue), view.scheme, t)
+left, right = st.columns(2, gap="small")
+with left:
+    frame.chart_card(bill)
+with right:
+    frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
+
+with st.expander(t("Every line of the bill, to the cent")):
+    st.html(tables.bill_table(report, view.scheme, t))
+    frame.downloads(view, (bill, sweep))

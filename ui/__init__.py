@@ -1,0 +1,1 @@
+"""What the pages share: address, controls, charts, tables, prose and translation. Reads core; never read by it."""

@@ -1,0 +1,85 @@
+"""The address bar: which query the page answers, what is written back, and the links handed out.
+
+Widgets are not bound to the query. The app decodes it before any widget exists and writes the
+whole of it at the end of a run, so that reload, Back and Forward work as restore, undo and redo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit, urlunsplit
+
+import streamlit as st
+
+from core.catalogue import Catalogue
+from core.link import encode, query
+from core.scenario import PRIVATE_FIELDS, Scenario
+from ui.i18n import is_language_code
+
+LANGUAGE_PARAM = "lang"
+VIEW_PARAMS = ("axis",)  # how a page is looked at; no part of the scenario
+_VIEW_VALUE_LENGTH = 16
+
+
+def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Parameters of the scenario, and those of the view (language, chart axis).
+
+    View parameters that cannot be real are dropped, so that nothing hostile is kept in the address.
+
+    >>> split({"chips": "64", "lang": "zh", "axis": "tokens"})
+    ({'chips': '64'}, {'lang': 'zh', 'axis': 'tokens'})
+    """
+    scenario, view = {}, {}
+    for name, value in params.items():
+        if name == LANGUAGE_PARAM:
+            if is_language_code(value):
+                view[name] = value
+        elif name in VIEW_PARAMS:
+            if value.isascii() and value.isalpha() and len(value) <= _VIEW_VALUE_LENGTH:
+                view[name] = value
+        else:
+            scenario[name] = value
+    return scenario, view
+
+
+def reader_navigated(incoming: Mapping[str, str], written: Mapping[str, str], moved: bool) -> bool:
+    """Whether the reader went Back, Forward or edited the address since the last run.
+
+    A widget that moved wins, because some clients send their first query for ever. An empty query
+    never counts: Streamlit clears it when the page changes.
+
+    >>> reader_navigated({"chips": "64"}, {"chips": "128"}, moved=False)
+    True
+    >>> reader_navigated({}, {"chips": "128"}, moved=False)
+    False
+    """
+    return bool(incoming) and not moved and dict(incoming) != dict(written)
+
+
+def incoming() -> dict[str, str]:
+    """The query of this run; of a repeated parameter, the last value. Without Streamlit's own parameters."""
+    return dict(st.query_params.to_dict())
+
+
+def write(params: Mapping[str, str]) -> None:
+    """Show ``params`` in the address bar, unless they are there already."""
+    if incoming() != dict(params):
+        st.query_params.from_dict(dict(params))
+
+
+def link(scenario: Scenario, catalogue: Catalogue, view: Mapping[str, str], *, private: bool) -> str:
+    """The absolute address of this page with this scenario; relative when the browser's is unknown."""
+    text = query({**encode(scenario, catalogue, private=private), **view})
+    base = st.context.url
+    if not base:
+        return f"?{text}"
+    scheme, host, path, _, _ = urlsplit(base)
+    return urlunsplit((scheme, host, path or "/", text, ""))
+
+
+def left_out(scenario: Scenario) -> tuple[str, ...]:
+    """Names of what a link without company numbers does not say, for the line under it."""
+    names = [name for name in PRIVATE_FIELDS if getattr(scenario, name) is not None]
+    if any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms):
+        names.append("quotes")
+    return tuple(names)

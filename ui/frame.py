@@ -1,0 +1,182 @@
+"""What every page has around its content: the context it reads, messages, chart cards, downloads, links."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.catalogue import Catalogue
+from core.messages import Message
+from core.report import Report
+from core.scenario import Scenario
+from ui import controls, wording
+from ui.charts.base import Chart
+from ui.controls import Desk
+from ui.i18n import Translator
+from ui.theme import Scheme
+
+LOG = logging.getLogger("compute_reckoner")
+VIEW = "view"
+CHART_CONFIG = {"displayModeBar": False}
+
+_BOLD = re.compile(r"\*\*")
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page reads: the answer of this run and the place for its verdict."""
+
+    t: Translator
+    scheme: Scheme
+    desk: Desk
+    catalogue: Catalogue
+    scenario: Scenario
+    report: Report
+    slot: DeltaGenerator
+
+    def file_name(self, name: str) -> str:
+        """A file name that says what and of which day: ``cost-against-time-2026-11-30.csv``."""
+        return f"{name}-{self.report.snapshot.split('+')[0]}.csv"
+
+
+def current() -> View:
+    """The view of this run."""
+    found: View = st.session_state[VIEW]
+    return found
+
+
+def escape(text: str) -> str:
+    """Text of any origin as markdown that shows exactly it: no images, links, formulas or colours."""
+    return wording.markdown(" ".join(text.split("\n")))
+
+
+def rich(text: str) -> str:
+    """As :func:`escape`, but ``**bold**`` stays bold: for sentences written in core."""
+    return "**".join(escape(part) for part in _BOLD.split(text))
+
+
+def small(text: str) -> str:
+    """Small grey text for scenario lines and subtitles; ``st.caption`` is too pale on white."""
+    return f":small[:gray[{rich(text)}]]"
+
+
+def verdict(view: View, text: str, line: str) -> None:
+    """Fill the verdict's place: the sentence, the scenario line, and what had to be changed."""
+    with view.slot:
+        st.header(rich(text), anchor=False)
+        st.markdown(small(line))
+        messages(view, (*view.desk.messages, *view.report.messages))
+
+
+def messages(view: View, found: Iterable[Message]) -> None:
+    """Core's messages, one short line each, a repeated one once."""
+    icons = {"error": ":red[:material/error:]", "warning": ":material/info:", "note": ":material/info:"}
+    for text, severity in dict.fromkeys((view.t.message(m), m.severity) for m in found):
+        st.markdown(f":small[{icons[severity]} {rich(text)}]")
+
+
+def chart_card(chart: Chart, selector: Callable[[], object] | None = None) -> None:
+    """A chart in its frame: the finding, what is drawn, the figure; ``selector`` draws a control at the right."""
+    with st.container(border=True, key=f"card_{chart.key}", height="stretch", gap=None):
+        if selector is None:
+            _heading(chart)
+        else:
+            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+                with st.container(width="stretch", gap=None):
+                    _heading(chart)
+                selector()
+        if chart.figure is None:
+            st.markdown(small(chart.empty))
+        else:
+            st.plotly_chart(
+                chart.figure,
+                key=f"chart_{chart.key}",
+                theme="streamlit",
+                config=CHART_CONFIG,
+                alt=chart.alt or chart.title,
+            )
+
+
+def _heading(chart: Chart) -> None:
+    st.markdown(f"**{escape(chart.title)}**")
+    st.markdown(small(chart.subtitle))
+
+
+def to_csv(table: pd.DataFrame) -> bytes:
+    """A table as CSV that a spreadsheet opens right: UTF-8 with a mark, and no text that starts a formula.
+
+    >>> to_csv(pd.DataFrame({"platform": ["=1+1"], "usd": [-2.5]})).decode("utf-8-sig").splitlines()
+    ['platform,usd', "'=1+1,-2.5"]
+    """
+    safe = table.map(
+        lambda cell: f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    )
+    return str(safe.to_csv(index=False)).encode("utf-8-sig")
+
+
+def downloads(view: View, charts: Sequence[Chart]) -> None:
+    """The table behind each chart, to save; made when it is asked for, not on every run."""
+    with st.container(horizontal=True, key="downloads"):
+        for chart in charts:
+            name = chart.key.replace("_", "-")
+            st.download_button(
+                view.t("Save the table: {title}", title=chart.title),
+                data=_csv_of(chart),
+                file_name=view.file_name(name),
+                mime="text/csv",
+                key=f"download_{chart.key}",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _csv_of(chart: Chart) -> Callable[[], bytes]:
+    return lambda: to_csv(chart.frame())
+
+
+def page_links(view: View, pages: Sequence[tuple[Any, str]]) -> None:
+    """Links between the pages at the foot: a phone hides the navigation at the top."""
+    with st.container(horizontal=True, key="page_links"):
+        for page, title in pages:
+            st.page_link(page, label=title)
+
+
+@contextmanager
+def guarded(t: Translator, reset: Callable[[], None]) -> Iterator[None]:
+    """Whatever goes wrong inside, the reader gets one sentence and a way out; the log gets the trace."""
+    try:
+        yield
+    except Exception:
+        LOG.exception("a view could not be drawn")
+        st.error(
+            t(
+                "This view could not be drawn. Reset brings back the preset's values; the link in the address bar "
+                "still holds yours."
+            ),
+            icon=":material/error:",
+        )
+        st.button(t("Reset"), key="reset_after_error", on_click=reset)
+
+
+def old_data(view: View) -> None:
+    """Say that the link was made with older data, and offer today's."""
+    if view.desk.snapshot is None:
+        return
+    said = view.t("Prices and runs of {snapshot}, as the link asked.", snapshot=view.desk.snapshot)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":small[:material/history: {escape(said)}]", width="content")
+        st.button(view.t("Use current data"), key="current_data", type="tertiary", on_click=_use_current)
+
+
+def _use_current() -> None:
+    desk = controls.desk()
+    desk.snapshot, desk.switch = None, True

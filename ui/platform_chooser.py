@@ -1,0 +1,355 @@
+"""Which platforms are compared, on which offers: price plan, on and off, adding, and editing an offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import get_args
+
+import streamlit as st
+
+from core.catalogue import Catalogue, Offer
+from core.link import format_platform, parse_platform
+from core.numbers import parse_count, rate
+from core.report import Report
+from core.scenario import MAX_PLATFORMS, Plan, Platform, Scenario, platform_keys
+from ui import controls, wording
+from ui.controls import Control, Desk, Values, write_count
+from ui.frame import View, escape
+from ui.i18n import Translator
+
+MIXED = "mixed"
+_ADD = "w_add"
+
+
+def plan_name(t: Translator, plan: str) -> str:
+    """A price plan as a choice in a box."""
+    name = t("mixed") if plan == MIXED else wording.plan_name(plan, t)
+    return name[:1].upper() + name[1:]
+
+
+def platform_name(t: Translator, platform: Platform, catalogue: Catalogue, usual_plan: str) -> str:
+    """A platform on a pill: chip, provider where one is chosen, plan where it is not the usual one.
+
+    ``usual_plan`` is the plan that needs no naming, or :data:`MIXED`.
+    """
+    chip = catalogue.accelerators[platform.accelerator_id].short_name
+    parts = [chip, platform.provider, platform.region]
+    if platform.plan != usual_plan:
+        parts.append(wording.plan_name(platform.plan, t))
+    if platform.quote_usd_per_chip_hour is not None:
+        parts.append(t("own quote"))
+    return " ".join(part for part in parts if part)
+
+
+# Values of the widgets
+
+
+def common_plan(platforms: Sequence[Platform]) -> str:
+    """The plan all platforms share, else :data:`MIXED`."""
+    plans = {platform.plan for platform in platforms}
+    return plans.pop() if len(plans) == 1 else MIXED
+
+
+def _replace(values: Values, platforms: Sequence[Platform], focus: int) -> None:
+    """Put platforms into the scenario and keep the focus on the one at index ``focus``."""
+    values["platforms"] = tuple(platforms)
+    values["focus"] = platform_keys(tuple(platforms))[focus] if platforms else ""
+
+
+def _current(values: Values) -> tuple[list[Platform], int]:
+    platforms = list(values["platforms"])  # type: ignore[call-overload]
+    keys = platform_keys(tuple(platforms))
+    return platforms, keys.index(str(values["focus"])) if values["focus"] in keys else 0
+
+
+def _take_plan(values: Values, value: object, desk: Desk) -> None:
+    if value not in get_args(Plan):
+        return
+    platforms, focus = _current(values)
+    desk.bench = tuple(p.model_copy(update={"plan": value}) for p in desk.bench)
+    desk.benched = {p.model_copy(update={"plan": value}) for p in desk.benched}
+    _replace(values, [p.model_copy(update={"plan": value}) for p in platforms], focus)
+
+
+def _show_platforms(scenario: Scenario, report: Report, desk: Desk) -> object:
+    line_up(desk)
+    return [format_platform(p) for p in desk.bench if p in scenario.platforms]
+
+
+def line_up(desk: Desk) -> None:
+    """Bring the pills up to date: what is in the scenario or was switched off, in a steady order."""
+    kept = [p for p in desk.bench if p in desk.scenario.platforms or p in desk.benched]
+    desk.bench = tuple(dict.fromkeys((*kept, *desk.scenario.platforms)))
+    desk.benched -= set(desk.scenario.platforms)
+
+
+def _take_platforms(values: Values, value: object, desk: Desk) -> None:
+    wanted = {str(text) for text in value}  # type: ignore[attr-defined]
+    platforms, focus = _current(values)
+    before = platforms[focus]
+    after = [p for p in platforms if format_platform(p) in wanted]
+    after += [p for p in desk.bench if format_platform(p) in wanted and p not in after]
+    if not after:
+        return  # the last platform stays
+    desk.benched |= {p for p in platforms if p not in after}
+    _replace(values, after, after.index(before) if before in after else 0)
+    if before not in after and desk.report is not None:
+        now = str(values["focus"])
+        values["chips"] = next((e.size.chips for e in desk.report.platforms if e.id == now), values["chips"])
+        values["mfu"] = None  # it was the value of the chip that has left
+
+
+def _edited(scenario: Scenario, desk: Desk) -> Platform:
+    keys = platform_keys(scenario.platforms)
+    return scenario.platforms[keys.index(desk.editing if desk.editing in keys else scenario.focus)]
+
+
+def _show_editing(scenario: Scenario, report: Report, desk: Desk) -> object:
+    keys = platform_keys(scenario.platforms)
+    return desk.editing if desk.editing in keys else scenario.focus
+
+
+def _take_editing(values: Values, value: object, desk: Desk) -> None:
+    desk.editing = str(value)
+
+
+def _offer_code(platform: Platform) -> str:
+    return f"{platform.plan}~{platform.provider}~{platform.region}"
+
+
+def _platform_of(offer: Offer) -> Platform:
+    return Platform(accelerator_id=offer.accelerator_id, plan=offer.plan, provider=offer.provider, region=offer.region)  # type: ignore[arg-type]
+
+
+def _show_offer(scenario: Scenario, report: Report, desk: Desk) -> object:
+    return _offer_code(_edited(scenario, desk))
+
+
+def _take_offer(values: Values, value: object, desk: Desk) -> None:
+    plan, provider, region = str(value).split("~", 2)
+    _edit(values, desk, plan=plan, provider=provider, region=region)
+
+
+def _show_quote(scenario: Scenario, report: Report, desk: Desk) -> object:
+    quote = _edited(scenario, desk).quote_usd_per_chip_hour
+    return "" if quote is None else write_count(quote)
+
+
+def _take_quote(values: Values, value: object, desk: Desk) -> None:
+    text = str(value or "").strip()
+    quote = parse_count(text) if text else None
+    if quote is not None and not 0 <= quote <= 1e6:
+        raise ValueError("no price")
+    _edit(values, desk, quote_usd_per_chip_hour=quote)
+
+
+def _edit(values: Values, desk: Desk, **update: object) -> None:
+    """Change the platform being edited, wherever it is known."""
+    platforms, focus = _current(values)
+    old = _edited(desk.scenario, desk)
+    if old not in platforms:
+        return
+    new, index = old.model_copy(update=update), platforms.index(old)
+    platforms[index] = new
+    desk.bench = tuple(new if p == old else p for p in desk.bench)
+    _replace(values, platforms, focus)
+    desk.editing = platform_keys(tuple(platforms))[index]
+
+
+CONTROLS = (
+    Control("w_plan", lambda scenario, report, desk: common_plan(scenario.platforms), _take_plan),
+    Control("w_platforms", _show_platforms, _take_platforms),
+    Control("w_edit", _show_editing, _take_editing),
+    Control("w_edit_offer", _show_offer, _take_offer),
+    Control("w_edit_quote", _show_quote, _take_quote),
+)
+
+
+# Choices
+
+
+@lru_cache(maxsize=256)
+def _offers(catalogue: Catalogue, accelerator_id: str) -> tuple[Offer, ...]:
+    return tuple(catalogue.offers_for(accelerator_id))
+
+
+@lru_cache(maxsize=256)
+def plans_of(catalogue: Catalogue, accelerator_id: str) -> tuple[str, ...]:
+    """Plans on which a chip has a price, in the vocabulary's order."""
+    known = {offer.plan for offer in _offers(catalogue, accelerator_id)}
+    return tuple(plan for plan in get_args(Plan) if plan in known)
+
+
+@lru_cache(maxsize=64)
+def _to_add(catalogue: Catalogue, plan: str) -> tuple[str, ...]:
+    """Chips with a price, each on its default offer and then by provider on ``plan``."""
+    texts: list[str] = []
+    for accelerator_id, accelerator in catalogue.accelerators.items():
+        if accelerator.kind != "training" or not _offers(catalogue, accelerator_id):
+            continue
+        own_plans = plans_of(catalogue, accelerator_id)
+        usual: str = plan if plan in own_plans else own_plans[0]
+        providers = dict.fromkeys(o.provider for o in _offers(catalogue, accelerator_id) if o.plan == usual)
+        for provider in ("", *sorted(providers)) if len(providers) > 1 else ("",):
+            texts.append(format_platform(Platform(accelerator_id=accelerator_id, plan=usual, provider=provider)))  # type: ignore[arg-type]
+    return tuple(texts)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, catalogue: Catalogue) -> Platform:
+    return parse_platform(text, catalogue)
+
+
+def _add() -> None:
+    """Callback: put the chosen platform into the scenario and empty the box."""
+    text = st.session_state[_ADD]
+    st.session_state[_ADD] = None
+    desk = controls.desk()
+    if text:
+        platform = _parsed(text, desk.catalogue)
+        if platform not in desk.scenario.platforms:
+            controls.change(platforms=(*desk.scenario.platforms, platform))
+
+
+def _remove() -> None:
+    values = controls.fields_of(controls.desk().scenario)
+    edited = _edited(controls.desk().scenario, controls.desk())
+    wanted = [format_platform(p) for p in controls.desk().scenario.platforms if p != edited]
+    _take_platforms(values, wanted, controls.desk())
+    controls.desk().benched.discard(edited)
+    controls.change(**values)
+
+
+def _focus(key: str, chips: int) -> None:
+    controls.change(focus=key, chips=chips, mfu=None, mfu_scope="focus")
+
+
+def _use_plan(key: str, plan: str) -> None:
+    desk = controls.desk()
+    desk.editing = key
+    values = controls.fields_of(desk.scenario)
+    _edit(values, desk, plan=plan)
+    controls.change(**values)
+
+
+# Drawing
+
+
+def draw(view: View) -> None:
+    """Price plan, platforms, and the box to add one; editing is in a popover."""
+    t, catalogue, scenario = view.t, view.catalogue, view.scenario
+    usual = common_plan(scenario.platforms)
+    offered = {plan for p in scenario.platforms for plan in plans_of(catalogue, p.accelerator_id)}
+    plans = [plan for plan in get_args(Plan) if plan in offered or plan == usual]
+    st.selectbox(
+        t("Price plan"),
+        plans if usual != MIXED else [MIXED, *plans],
+        key="w_plan",
+        format_func=lambda plan: plan_name(t, plan),
+        help=t("For all platforms at once. Commitments bill the whole term, used or not."),
+    )
+    _without_price(view)
+    labels = wording.platform_names(view.report.platforms, t)
+    used = {e.platform: labels[e.id] for e in view.report.platforms}
+    names = {format_platform(p): used.get(p) or platform_name(t, p, catalogue, usual) for p in view.desk.bench}
+    for text in {text for text in names if list(names.values()).count(names[text]) > 1}:
+        names[text] = text  # two that read alike are told apart in full
+    st.pills(
+        t("Platforms"),
+        list(names),
+        key="w_platforms",
+        selection_mode="multi",
+        format_func=lambda text: names.get(text, text),
+    )
+    full = len(scenario.platforms) >= MAX_PLATFORMS
+    st.selectbox(
+        t("Add a chip or an offer"),
+        _to_add(catalogue, usual),
+        index=None,
+        key=_ADD,
+        on_change=_add,
+        disabled=full,
+        label_visibility="collapsed",
+        placeholder=t("At most {n} platforms", n=MAX_PLATFORMS) if full else t("Add a chip or an offer"),
+        format_func=lambda text: platform_name(t, _parsed(text, catalogue), catalogue, usual),
+    )
+    with st.popover(t("Edit offers and quotes"), type="tertiary", icon=":material/edit:"):
+        _editor(view, names)
+
+
+def _without_price(view: View) -> None:
+    """Platforms whose plan has no price, each with the nearest plan that has one."""
+    t = view.t
+    for index, estimate in enumerate(view.report.platforms):
+        if estimate.price_usd_per_chip_hour is not None:
+            continue
+        chip, plans = estimate.label, plans_of(view.catalogue, estimate.accelerator.id)
+        said = t("{chip}: no {plan} price on file.", chip=chip, plan=wording.plan_name(estimate.platform.plan, t))
+        st.markdown(f":small[:material/info: {escape(said)}]")
+        if plans:
+            st.button(
+                t("Use {plan} for {chip}", plan=wording.plan_name(plans[0], t), chip=chip),
+                key=f"use_plan_{index}",
+                type="tertiary",
+                on_click=_use_plan,
+                args=(estimate.id, plans[0]),
+            )
+
+
+def _editor(view: View, names: dict[str, str]) -> None:
+    t, catalogue, scenario, desk = view.t, view.catalogue, view.scenario, view.desk
+    keys = platform_keys(scenario.platforms)
+    by_key = dict(zip(keys, scenario.platforms, strict=True))
+    st.selectbox(
+        t("Platform"),
+        keys,
+        key="w_edit",
+        format_func=lambda key: names.get(format_platform(by_key[key]), key) if key in by_key else key,
+    )
+    platform = _edited(scenario, desk)
+    offers = {_offer_code(_platform_of(o)): o for o in reversed(_offers(catalogue, platform.accelerator_id))}
+    defaults = [f"{plan}~~" for plan in plans_of(catalogue, platform.accelerator_id)]
+    codes = list(dict.fromkeys((*defaults, *reversed(offers), _offer_code(platform))))
+    st.selectbox(t("Offer"), codes, key="w_edit_offer", format_func=lambda code: _offer_name(t, code, offers))
+    st.text_input(
+        t("Your own quote, $ per chip-hour"),
+        key="w_edit_quote",
+        placeholder=t("none"),
+        help=t("Replaces the price of the offer. It stays out of the link without company numbers."),
+    )
+    if "w_edit_quote" in desk.unread:
+        st.markdown(
+            f":small[:red[{escape(t('This is not a price. Write it like 2.35; the last value still counts.'))}]]"
+        )
+    key = keys[scenario.platforms.index(platform)]
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        if key == scenario.focus:
+            st.markdown(f":small[:gray[{escape(t('The sliders move this platform.'))}]]", width="content")
+        else:
+            st.button(
+                t("Move with the sliders"),
+                key="make_focus",
+                type="tertiary",
+                icon=":material/tune:",
+                on_click=_focus,
+                args=(key, view.report[key].size.chips),
+            )
+        st.button(
+            t("Remove"),
+            key="remove_platform",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=_remove,
+            disabled=len(keys) == 1,
+        )
+
+
+def _offer_name(t: Translator, code: str, offers: dict[str, Offer]) -> str:
+    plan, provider, region = code.split("~", 2)
+    if not provider:
+        return t("{plan}, default offer", plan=plan_name(t, plan))
+    parts = [provider, region, plan_name(t, plan)]
+    if code in offers:
+        parts.append(rate(offers[code].usd_per_chip_hour))
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,196 @@
+"""The slider strip under the verdict: chips, MFU and budget, the matching rule, Reset and Copy link."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.link import preset_scenario
+from core.numbers import NBSP, usd
+from core.report import Report
+from core.scenario import Match, MfuScope, Scenario
+from ui import address, controls, wording
+from ui.controls import Control, Desk, Values, plain
+from ui.frame import View, escape
+
+MFU_PERCENT = range(10, 81)
+BUDGETS = (*(int(step * 10**power) for power in range(4, 8) for step in (1, 1.5, 2, 3, 5, 7)), 10**8)
+MATCHES: tuple[Match, ...] = ("finish", "chips", "budget", "best")
+SCOPES: tuple[MfuScope, ...] = ("focus", "all", "proportion")
+
+
+def _whole(value: float) -> int | float:
+    """A slider shows 57 rather than 57.0."""
+    return int(value) if value == int(value) else value
+
+
+def _show_mfu(scenario: Scenario, report: Report, desk: Desk) -> object:
+    if scenario.mfu is None:
+        use = report.focus.utilisation
+        return round(use.mfu * 100) if use else MFU_PERCENT[0]
+    return _whole(round(scenario.mfu * 100, 6))
+
+
+def _take_mfu(values: Values, value: object, desk: Desk) -> None:
+    values["mfu"] = round(float(value) / 100, 8)  # type: ignore[arg-type]
+
+
+def _show_budget(scenario: Scenario, report: Report, desk: Desk) -> object:
+    return _whole(scenario.budget_usd)
+
+
+def _take_budget(values: Values, value: object, desk: Desk) -> None:
+    values["budget_usd"] = float(value)  # type: ignore[arg-type]
+
+
+CONTROLS = (
+    plain("chips"),
+    Control("w_mfu", _show_mfu, _take_mfu),
+    Control("w_budget", _show_budget, _take_budget),
+    plain("match"),
+    plain("mfu_scope"),
+)
+
+
+def _with(options: list[int | float], value: int | float) -> list[int | float]:
+    """The options and, in its place, a value that is not among them: a link's value is kept as it is."""
+    return sorted({*options, value})
+
+
+def draw(view: View) -> None:
+    """The strip. Its widgets have their values already; this lays them out."""
+    t, scenario = view.t, view.scenario
+    with st.container(border=True, key="strip", gap="small"):
+        chips, mfu, budget, actions = st.columns([1.12, 1.16, 1, 0.86], gap="small")
+        with chips:
+            _chips(view)
+        with mfu:
+            _mfu(view)
+        with budget:
+            _budget(view)
+        with actions, st.container(gap="xsmall"):
+            names = {
+                "finish": t("same finish date"),
+                "chips": t("same chips"),
+                "budget": t("same budget"),
+                "best": t("each at its best"),
+            }
+            st.selectbox(
+                t("Match the other platforms by"),
+                MATCHES,
+                key="w_match",
+                label_visibility="collapsed",
+                format_func=lambda code: t("Match: {rule}", rule=names[code]),
+            )
+            with st.container(horizontal=True, horizontal_alignment="distribute"):
+                st.button(
+                    t("Reset"),
+                    key="reset",
+                    type="tertiary",
+                    icon=":material/restart_alt:",
+                    on_click=reset,
+                    help=t("Back to the values of the preset. The browser's Back button undoes it."),
+                )
+                with st.popover(t("Copy link"), type="tertiary", icon=":material/link:"):
+                    _copy_link(view)
+        if scenario.mfu is not None:
+            _own_mfu(view)
+
+
+def reset() -> None:
+    """Callback: the values of the current preset."""
+    desk = controls.desk()
+    controls.apply(preset_scenario(desk.scenario.preset, desk.catalogue))
+
+
+def _chips(view: View) -> None:
+    sizes: list[int | float] = [size.chips for size in view.catalogue.sizes(view.report.focus.accelerator.id)]
+    st.select_slider(
+        wording.chips_label(view.report, view.t),
+        _with(sizes, view.scenario.chips),
+        key="w_chips",
+        format_func=str,
+        help=wording.chips_help(view.report, view.t),
+    )
+
+
+def _mfu(view: View) -> None:
+    if view.report.focus.utilisation is None:
+        st.markdown(view.t("**MFU reached** :gray[· no published peak to measure it by]"))
+        return
+    here = _show_mfu(view.scenario, view.report, view.desk)
+    assert isinstance(here, (int, float))
+    st.select_slider(
+        wording.mfu_label(view.report, view.t),
+        _with(list(MFU_PERCENT), here),
+        key="w_mfu",
+        format_func=lambda value: f"{value:g}{NBSP}%",
+        help=wording.mfu_help(view.report, view.t),
+    )
+
+
+def _budget(view: View) -> None:
+    options = _with(list(BUDGETS), _whole(view.scenario.budget_usd))
+    st.select_slider(
+        wording.budget_label(view.t), options, key="w_budget", format_func=_money, help=wording.budget_help(view.t)
+    )
+
+
+def _money(value: float) -> str:
+    """The short form where it is exact, else every digit: two options must never read alike."""
+    return usd(value) if value in BUDGETS else f"${value:,.10g}" if value < 1e10 else f"${value:,.0f}"
+
+
+def _own_mfu(view: View) -> None:
+    """What a moved MFU applies to, and the way back."""
+    t = view.t
+    names = {
+        "focus": t("{chip} only", chip=view.report.focus.label),
+        "all": t("all platforms"),
+        "proportion": t("all, in proportion"),
+    }
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(t(":small[MFU is your value. It applies to]"), width="content")
+        st.segmented_control(
+            t("Your MFU applies to"),
+            SCOPES,
+            key="w_mfu_scope",
+            required=True,
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+        )
+        st.button(
+            t("Back to the measured value"),
+            key="mfu_back",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=controls.change,
+            kwargs={"mfu": None, "mfu_scope": "focus"},
+        )
+
+
+def _copy_link(view: View) -> None:
+    t, scenario = view.t, view.scenario
+    public = address.link(scenario, view.catalogue, view.desk.view, private=False)
+    st.markdown(t("**Without company numbers**"))
+    st.code(public, language=None, wrap_lines=True)
+    kept = address.left_out(scenario)
+    names = {
+        "cash_usd": t("cash"),
+        "burn_usd_per_month": t("burn"),
+        "credits_usd": t("credits"),
+        "staff_engineers": t("staff"),
+        "new_hires": t("hires"),
+        "engineer_usd_per_year": t("engineer cost"),
+        "setup_weeks": t("set-up weeks"),
+        "week_value_usd": t("value of a week"),
+        "quotes": t("your own quotes"),
+    }
+    listed = ", ".join(names.get(name, name) for name in kept)
+    st.markdown(
+        f":small[:gray[{escape(t('Left out: {names}. Its reader sees the example values instead.', names=listed))}]]"
+    )
+    with st.expander(t("With company numbers")):
+        st.markdown(
+            f":small[:gray[{escape(t('Contains {names}. Anyone with the link can read them.', names=listed))}]]"
+        )
+        st.code(address.link(scenario, view.catalogue, view.desk.view, private=True), language=None, wrap_lines=True)
