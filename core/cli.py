@@ -1,0 +1,300 @@
+"""The command line: ``estimate``. One JSON document on standard output, or a short table.
+
+Bad input ends with status 2 and one line on standard error that says what was wrong and the
+nearest thing that works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from core.catalogue import Catalogue, load_catalogue
+from core.estimate import estimate
+from core.link import (
+    DEFAULT_PRESET,
+    MAX_LINK_CHARS,
+    checked,
+    decode,
+    encode,
+    params_of,
+    parse_platform,
+    preset_scenario,
+    query,
+)
+from core.messages import InputError, Message, message
+from core.numbers import duration, integer, parse_count, percent, rate, usd
+from core.report import Bill, PlatformEstimate, Report
+from core.scenario import MAX_PLATFORMS, Scenario, platform_keys
+
+BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
+# One final run, chip rent only: what the six-times-parameters formula of the literature prices.
+BARE: dict[str, object] = {
+    "experiments": 1.0,
+    "iterations": 1,
+    "store_data": False,
+    "new_hires": 0.0,
+    "staff_engineers": 0.0,
+    "setup_weeks": 0.0,
+    "credits_usd": 0.0,
+    "price_change": 0.0,
+    "basis": "cash",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argparse without its usage block: one line, status 2."""
+
+    def error(self, problem: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {problem}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m core", description="What it costs to train a model, from the command line.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser, required=True)
+    e = commands.add_parser(
+        "estimate", help="cost and time of a training run on one or more platforms", allow_abbrev=False
+    )
+    e.add_argument("--preset", metavar="ID", help=f"start from a row of presets.csv (default {DEFAULT_PRESET})")
+    e.add_argument("--link", metavar="URL", help="start from a link")
+    e.add_argument("--model", metavar="ID", help="a row of architectures.csv")
+    e.add_argument("--params", metavar="N", help="total parameters, such as 70e9 or 70B")
+    e.add_argument("--active-params", metavar="N", help="active parameters, where they differ")
+    e.add_argument("--tokens", metavar="N", help="training tokens, such as 2.5e12 or 2.5T")
+    e.add_argument(
+        "--platform",
+        metavar="CHIP[:CHIPS][@USD_PER_CHIP_HOUR]",
+        action="append",
+        default=[],
+        help="repeatable; the first is the focus; default the preset's",
+    )
+    e.add_argument(
+        "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default measured"
+    )
+    e.add_argument("--budget", metavar="USD", help="cash budget")
+    e.add_argument("--deadline-weeks", metavar="WEEKS", help="deadline of the final run")
+    e.add_argument(
+        "--bare", action="store_true", help="one final run, chip rent only; 6·N·D where only parameters are given"
+    )
+    e.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    return parser
+
+
+def _number(option: str, field: str, text: str) -> Any:
+    """An option's text as the value of a scenario field, or an :class:`InputError` that says its bounds."""
+    share = text.strip().removesuffix("%") if option == "--mfu" else text
+    try:
+        value = parse_count(share) / (100.0 if share != text.strip() and option == "--mfu" else 1.0)
+    except (ValueError, OverflowError) as error:
+        raise InputError(message("not_a_number", "error", field, name=option, why=str(error))) from None
+    try:
+        return checked(field, value)
+    except ValidationError as error:
+        limit = error.errors()[0]["msg"].removeprefix("Input should be ")
+        raise InputError(message("out_of_range", "error", field, name=option, given=text[:60], limit=limit)) from None
+
+
+def _base(args: argparse.Namespace, catalogue: Catalogue) -> tuple[Scenario, tuple[Message, ...]]:
+    if args.link and args.preset:
+        raise InputError(message("conflict", "error", first="--link", second="--preset"))
+    if not args.link:
+        return preset_scenario(args.preset or DEFAULT_PRESET, catalogue), ()
+    if len(args.link) > MAX_LINK_CHARS:
+        raise InputError(message("link_too_long_given", "error", size=len(args.link), limit=MAX_LINK_CHARS))
+    decoded = decode(params_of(args.link), catalogue)
+    return decoded.scenario, decoded.messages
+
+
+def scenario_of(args: argparse.Namespace, catalogue: Catalogue) -> tuple[Scenario, tuple[Message, ...]]:
+    """The scenario the options ask for. Sizes and prices are taken as given, sold or not."""
+    base, notes = _base(args, catalogue)
+    changes: dict[str, object] = dict(BARE) if args.bare else {}
+    if args.model and args.params:
+        raise InputError(message("conflict", "error", first="--model", second="--params"))
+    if args.active_params and not args.params:
+        raise InputError(message("needs", "error", first="--active-params", second="--params"))
+    if args.model:
+        if args.model not in catalogue.architectures:
+            from difflib import get_close_matches
+
+            nearest = (get_close_matches(args.model, catalogue.architectures, 1, 0.0) or list(catalogue.architectures))[
+                0
+            ]
+            raise InputError(message("model_unknown_given", "error", "model", given=args.model[:60], nearest=nearest))
+        changes |= {"model": args.model, "params": None, "active_params": None}
+    if args.params:
+        changes |= {"model": "", "params": _number("--params", "params", args.params), "active_params": None}
+        if args.active_params:
+            changes["active_params"] = active = _number("--active-params", "active_params", args.active_params)
+            if active > changes["params"]:
+                raise InputError(
+                    message(
+                        "active_above_total_given", "error", "active_params", active=active, total=changes["params"]
+                    )
+                )
+    if args.bare and (args.params or not (args.model or base.model)):
+        changes["flops"] = "6nd"
+    for option, field in (("tokens", "tokens"), ("budget", "budget_usd"), ("deadline_weeks", "deadline_weeks")):
+        if getattr(args, option) is not None:
+            changes[field] = _number("--" + option.replace("_", "-"), field, getattr(args, option))
+    if args.mfu is not None:
+        changes |= {"mfu": _number("--mfu", "mfu", args.mfu), "mfu_scope": "all"}
+    if args.platform:
+        changes |= _platforms(args.platform, base, catalogue)
+    return Scenario(**(dict(base) | changes)), notes
+
+
+def _platforms(texts: Sequence[str], base: Scenario, catalogue: Catalogue) -> dict[str, object]:
+    if len(texts) > MAX_PLATFORMS:
+        raise InputError(message("too_many_platforms_given", "error", "platforms", n=len(texts), limit=MAX_PLATFORMS))
+    platforms = tuple(parse_platform(text, catalogue) for text in texts)
+    for p in platforms:
+        if p.provider and not catalogue.offers_for(p.accelerator_id, None, p.provider, p.region):
+            sellers = sorted({o.provider for o in catalogue.offers_for(p.accelerator_id)})
+            raise InputError(
+                message(
+                    "provider_unknown",
+                    "error",
+                    "platforms",
+                    chip=p.accelerator_id,
+                    provider=p.provider[:40],
+                    region=p.region[:40] or "any region",
+                    sellers=", ".join(sellers) or "nobody",
+                )
+            )
+    lead = platforms[0]
+    size = (
+        None
+        if lead.chips
+        else catalogue.nearest_size(lead.accelerator_id, base.chips)
+        if catalogue.sizes(lead.accelerator_id)
+        else None
+    )
+    chips = lead.chips or (size.chips if size else base.chips)
+    # The focus is sized by ``chips``; the others keep their own size, or follow the matching rule.
+    platforms = (lead.model_copy(update={"chips": None}), *platforms[1:])
+    return {"platforms": platforms, "focus": platform_keys(platforms)[0], "chips": chips}
+
+
+def _bill_json(bill: Bill | None) -> dict[str, float | None]:
+    """A bill to the cent: the rounded parts add up to the rounded total."""
+    names = [f for f in Bill.__slots__ if f != "total_usd"]
+    if bill is None:
+        return dict.fromkeys([*names, "total_usd"])
+    cents = {name: round(getattr(bill, name) * 100) for name in names}
+    return {name: c / 100 for name, c in cents.items()} | {"total_usd": sum(cents.values()) / 100}
+
+
+def _platform_json(p: PlatformEstimate, report: Report) -> dict[str, object]:
+    u, offer = p.utilisation, p.offer
+    return {
+        "id": p.id,
+        "label": p.label,
+        "accelerator_id": p.accelerator.id,
+        "chips": p.size.chips,
+        "sold_as": p.size.sold_as or None,
+        "mfu": u.mfu if u else None,
+        "mfu_p10": u.mfu_p10 if u else None,
+        "mfu_p90": u.mfu_p90 if u else None,
+        "mfu_origin": u.origin if u else None,
+        "precision": u.precision if u else None,
+        "wall_hours": p.wall_hours,
+        "chip_hours": p.chip_hours,
+        "price_usd_per_chip_hour": p.price_usd_per_chip_hour,
+        "price": None
+        if offer is None or p.price_is_quote
+        else {
+            "provider": offer.provider,
+            "region": offer.region,
+            "plan": offer.plan,
+            "date": offer.price_date or None,
+            "date_precision": offer.date_precision,
+            "grade": offer.grade,
+            "source": offer.source,
+        },
+        "bill": _bill_json(p.bills[report.scenario.basis] if p.bills else None),
+        "cash_usd_p10": p.total_usd_p10,
+        "cash_usd_p90": p.total_usd_p90,
+        "win_share": p.win_share,
+        "usd_per_million_tokens": p.usd_per_million_tokens,
+        "feasible": p.feasible,
+        "fits": p.fits,
+        "problems": [m.as_json() for m in p.problems],
+    }
+
+
+def report_json(report: Report, catalogue: Catalogue, notes: tuple[Message, ...] = ()) -> dict[str, object]:
+    """A report as JSON-ready data; unknown values are ``null``."""
+    return {
+        "platforms": [_platform_json(p, report) for p in report.platforms],
+        "workload": {
+            "name": report.workload.name or None,
+            "params_total": report.workload.params_total,
+            "params_active": report.workload.params_active,
+            "flops_per_token": report.workload.flops_per_token,
+            "flops": report.workload.flops,
+            "flops_6nd": report.workload.flops_6nd_per_token * report.workload.tokens,
+        },
+        "link": BASE_URL + "?" + query(encode(report.scenario, catalogue)),
+        "snapshot": report.snapshot,
+        "model_version": report.model_version,
+        "verdict": report.verdict.as_json(),
+        "messages": [m.as_json() for m in (*notes, *report.messages)],
+    }
+
+
+def report_text(report: Report, notes: tuple[Message, ...] = ()) -> str:
+    """A report for a terminal."""
+    lines = [m.text for m in notes] + [report.verdict.text.replace("**", ""), ""]
+    rows = [("platform", "chips", "MFU", "final run", "price", "cash a version", "P10–P90")]
+    for platform_id in report.ranking:
+        p = report[platform_id]
+        total = usd(p.bills["cash"].total_usd) if p.bills else "no price"
+        reach = (
+            f"{usd(p.total_usd_p10)}–{usd(p.total_usd_p90)}"
+            if p.total_usd_p10 is not None and p.total_usd_p90 is not None
+            else ""
+        )
+        rows.append(
+            (
+                p.label,
+                integer(p.size.chips),
+                percent(p.utilisation.mfu) if p.utilisation else "–",
+                duration(p.wall_hours) if p.wall_hours is not None else "–",
+                rate(p.price_usd_per_chip_hour) if p.price_usd_per_chip_hour is not None else "–",
+                total,
+                reach,
+            )
+        )
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
+    lines += [
+        "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
+        for r in rows
+    ]
+    problems = [m.text for p in report.platforms for m in p.problems] + [m.text for m in report.messages]
+    return "\n".join([*lines, "", *dict.fromkeys(problems)]).rstrip()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    args = _parser().parse_args(argv)
+    try:
+        catalogue = load_catalogue()
+        scenario, notes = scenario_of(args, catalogue)
+        report = estimate(scenario, catalogue)
+    except InputError as error:
+        print(f"python -m core: {error}", file=sys.stderr)
+        return 2
+    if args.json:
+        print(json.dumps(report_json(report, catalogue, notes), allow_nan=False, ensure_ascii=False, default=float))
+    else:
+        print(report_text(report, notes))
+    return 0

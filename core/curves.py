@@ -1,0 +1,126 @@
+"""Lines for charts: each platform over the sizes it is sold in, and cost while one input moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from core.catalogue import Catalogue
+from core.economics.bill import bill_parts, total_usd, wall_hours
+from core.economics.sizing import size_chips, usable_sizes
+from core.platforms import bill_inputs, need_of
+from core.report import Curve, PlatformEstimate, Report, Sweep
+
+Axis = Literal["iterations", "chips", "mfu", "price", "tokens"]
+AXES: tuple[Axis, ...] = get_args(Axis)
+MAX_CURVE_POINTS = 14
+
+
+def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
+    """Wall time of the final run and cash of a version over the sizes of every priced platform.
+
+    Sizes hold the model state and keep at least the published minimum of tokens per chip and step;
+    the size in the report is always among them. ``on_frontier`` compares points of all platforms.
+    """
+    scenario, load = report.scenario, report.workload
+    lines = []
+    for p in report.platforms:
+        if p.price_usd_per_chip_hour is None or p.utilisation is None:
+            continue
+        need = need_of(p.accelerator, p.utilisation, load, scenario, catalogue)
+        chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
+        wall = wall_hours(load.flops, chips, p.accelerator.bf16_flops_dense, p.utilisation.mfu)
+        x = bill_inputs(scenario, load, catalogue, chips * wall, wall, p.price_usd_per_chip_hour)
+        cash = np.broadcast_to(np.asarray(total_usd(bill_parts(x, "cash"))), chips.shape)
+        lines.append(Curve(p.id, chips, wall, cash, np.zeros(chips.shape, dtype=bool)))
+    if not lines:
+        return ()
+    best = _frontier(np.concatenate([c.wall_hours for c in lines]), np.concatenate([c.total_usd for c in lines]))
+    ends = np.cumsum([len(c.chips) for c in lines])[:-1]
+    return tuple(replace(c, on_frontier=f) for c, f in zip(lines, np.split(best, ends), strict=True))
+
+
+def _thin(sizes: np.ndarray) -> np.ndarray:
+    """At most a chart's worth of sizes, evenly by rank, both ends kept."""
+    if len(sizes) <= MAX_CURVE_POINTS:
+        return sizes
+    return np.asarray(sizes[np.unique(np.linspace(0, len(sizes) - 1, MAX_CURVE_POINTS).round().astype(int))])
+
+
+def _frontier(hours: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """Points that no other beats in both time and cost.
+
+    >>> _frontier(np.array([1.0, 2.0, 3.0, 2.5]), np.array([5.0, 4.0, 4.5, 3.0])).tolist()
+    [True, True, False, True]
+    """
+    order = np.lexsort((cost, hours))
+    cheapest_before = np.concatenate([[np.inf], np.minimum.accumulate(cost[order])[:-1]])
+    on = np.zeros(len(hours), dtype=bool)
+    on[order] = cost[order] < cheapest_before
+    return on
+
+
+def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
+    """Total cost, in the scenario's basis, of every platform while one input moves.
+
+    ``iterations``: 1 to 8 or twice the scenario's; ``chips``: the focus's sizes, every platform on
+    that many chips; ``mfu``: 10 to 80 %, every platform reaching the same; ``price``: from half to
+    double of each platform's own, as a factor; ``tokens``: a tenth to ten times.
+    """
+    scenario, load = report.scenario, report.workload
+    x = _points(report, axis, catalogue)
+    used = [p for p in report.platforms if p.utilisation is not None and p.price_usd_per_chip_hour is not None]
+
+    def column(values: list[float]) -> np.ndarray:
+        return np.array(values, dtype=float)[:, None]
+
+    chips = column([p.size.chips for p in used]) if axis != "chips" else np.broadcast_to(x, (len(used), len(x)))
+    price = column([p.price_usd_per_chip_hour or 0.0 for p in used]) * (x if axis == "price" else 1.0)
+    peak = column([p.accelerator.bf16_flops_dense or np.nan for p in used])
+    tokens = scenario.tokens * (x if axis == "tokens" else np.ones_like(x))
+    iterations = x if axis == "iterations" else np.full_like(x, scenario.iterations)
+
+    def at(mfu: np.ndarray) -> np.ndarray:
+        wall = wall_hours(load.flops_per_token * tokens, chips, peak, x if axis == "mfu" else mfu)
+        inputs = bill_inputs(scenario, load, catalogue, chips * wall, wall, price)
+        inputs = replace(inputs, iterations=iterations, data_bytes=inputs.data_bytes * tokens / scenario.tokens)
+        return np.broadcast_to(np.asarray(total_usd(bill_parts(inputs, scenario.basis))), (len(used), len(x)))
+
+    def every(values: np.ndarray) -> np.ndarray:
+        """One row per platform of the report, NaN where there is no price."""
+        out = np.full((len(report.platforms), len(x)), np.nan)
+        out[[report.platforms.index(p) for p in used]] = values
+        return out
+
+    def spread(field: str) -> np.ndarray:
+        return at(column([getattr(p.utilisation, field) for p in used]))
+
+    total, low, high = every(spread("mfu")), every(spread("mfu_p90")), every(spread("mfu_p10"))
+    fixed = np.array([np.nan if p not in used else _fixed(p, report, catalogue) for p in report.platforms])
+    return Sweep(axis, x, tuple(p.id for p in report.platforms), total, low, high, fixed)
+
+
+def _fixed(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
+    """The part of the bill that no iteration adds to: set-up time, and the data kept meanwhile."""
+    x = bill_inputs(report.scenario, report.workload, catalogue, 0.0, 0.0, 0.0)
+    return float(total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis)))
+
+
+def _points(report: Report, axis: Axis, catalogue: Catalogue) -> np.ndarray:
+    scenario = report.scenario
+    if axis == "iterations":
+        return np.arange(1.0, max(8, 2 * scenario.iterations) + 1)
+    if axis == "mfu":
+        return np.linspace(0.10, 0.80, 29)
+    if axis == "price":
+        return np.geomspace(0.5, 2.0, 25)
+    if axis == "tokens":
+        return scenario.tokens * np.geomspace(0.1, 10.0, 25) / scenario.tokens
+    focus = report.focus
+    if focus.utilisation is None:
+        return np.array([float(focus.size.chips)])
+    need = need_of(focus.accelerator, focus.utilisation, report.workload, scenario, catalogue)
+    sizes = usable_sizes(need, scenario, catalogue, focus.accelerator.id)
+    return sizes if len(sizes) else size_chips(catalogue, focus.accelerator.id)[-1:]

@@ -1,0 +1,1 @@
+"""Bills, offers, matching rules and verdicts."""

@@ -1,0 +1,140 @@
+"""The bill of one model version: pure functions of hours, prices, people and data.
+
+Every function takes scalars or NumPy arrays and broadcasts; money is USD, time hours or weeks.
+Three bases, never mixed: *cash* (invoices less credits, new hires only), *loaded* (cash plus the
+time of staff on the payroll), *economic* (loaded plus the cost of finishing late, in which the
+staff of the late weeks are counted already).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
+from core.scenario import Basis
+
+PARTS = ("chips_usd", "experiments_usd", "storage_usd", "people_usd", "delay_usd", "credits_usd")
+
+
+def wall_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any) -> Any:
+    """Hours of one run: ``FLOPs ÷ (chips · peak · MFU) ÷ 3600``.
+
+    >>> round(wall_hours(6 * 70e9 * 2.5e12, 4096, 459e12, 0.5))
+    310
+    """
+    return flops / (chips * peak_flops * mfu) / 3600.0
+
+
+def project_weeks(wall: Any, iterations: Any, experiments: Any, setup_weeks: Any) -> Any:
+    """Weeks people work on the version: set-up, then every run on the same chips, one after another."""
+    return setup_weeks + iterations * experiments * wall / HOURS_PER_WEEK
+
+
+def late_weeks(wall: Any, iterations: Any, deadline_weeks: Any) -> Any:
+    """Weeks by which the final runs end after the deadline; never negative."""
+    return np.maximum(0.0, iterations * wall / HOURS_PER_WEEK - deadline_weeks)
+
+
+def storage_usd(data_bytes: Any, checkpoint_bytes: Any, weeks: Any, usd_per_gb_month: Any) -> Any:
+    """Storage of the training data and the checkpoints kept, in decimal GB, for the whole project.
+
+    >>> round(storage_usd(215e9, 5 * 14 * 70e9, 4.35, 0.02), 1)
+    102.3
+    """
+    return (data_bytes + checkpoint_bytes) / 1e9 * usd_per_gb_month * weeks / WEEKS_PER_MONTH
+
+
+def people_usd(engineers: Any, weeks: Any, usd_per_year: Any) -> Any:
+    """Salaries: ``engineers · weeks · yearly cost ÷ 52.18``. Weeks of work, never wall-clock hours."""
+    return engineers * weeks * usd_per_year / WEEKS_PER_YEAR
+
+
+@dataclass(frozen=True, slots=True)
+class BillInputs:
+    """What a bill depends on. Any field may be an array; they broadcast together.
+
+    ``chip_hours`` is one full run. ``checkpoint_bytes`` is all checkpoints kept. ``late_week_usd``
+    is the cost of one week after the deadline, staff included.
+    """
+
+    chip_hours: Any
+    wall_hours: Any
+    price_usd_per_chip_hour: Any
+    iterations: Any
+    experiments: Any
+    deadline_weeks: Any
+    setup_weeks: Any
+    data_bytes: Any
+    checkpoint_bytes: Any
+    storage_usd_per_gb_month: Any
+    staff_engineers: Any
+    new_hires: Any
+    engineer_usd_per_year: Any
+    late_week_usd: Any
+    credits_usd: Any
+
+
+def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
+    """The parts of the bill in one basis, USD; their sum is the total. Credits are negative.
+
+    ``experiments`` is total compute over the final run, so it adds ``(experiments − 1)`` runs to each.
+    Credits pay for chips, experiments and storage, as far as they go.
+    """
+    run = x.chip_hours * x.price_usd_per_chip_hour * x.iterations
+    weeks = project_weeks(x.wall_hours, x.iterations, x.experiments, x.setup_weeks)
+    late = late_weeks(x.wall_hours, x.iterations, x.deadline_weeks)
+    experiments = run * (x.experiments - 1.0)
+    storage = storage_usd(x.data_bytes, x.checkpoint_bytes, weeks, x.storage_usd_per_gb_month)
+    people = people_usd(x.new_hires, weeks, x.engineer_usd_per_year)
+    delay = 0.0 * late
+    if basis == "loaded":
+        people = people + people_usd(x.staff_engineers, weeks, x.engineer_usd_per_year)
+    elif basis == "economic":
+        people = people + people_usd(x.staff_engineers, weeks - late, x.engineer_usd_per_year)
+        delay = late * x.late_week_usd
+    credits = 0.0 - np.minimum(x.credits_usd, run + experiments + storage)  # 0 - 0 has no minus sign
+    return dict(zip(PARTS, (run, experiments, storage, people, delay, credits), strict=True))
+
+
+def total_usd(parts: dict[str, Any]) -> Any:
+    """The sum of a bill's parts."""
+    return sum(parts[name] for name in PARTS)
+
+
+def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
+    """The chip price at which the cash bill ``x`` costs ``target_total_usd``, USD per chip-hour.
+
+    Solved, not searched: above its people the bill is what credits leave of a line in the price.
+    Zero where no positive price does it: free chips cost as much already, or people alone do.
+    """
+    free = bill_parts(replace(x, price_usd_per_chip_hour=0.0, credits_usd=0.0), "cash")
+    chip_hours = x.chip_hours * x.iterations * x.experiments
+    price = (target_total_usd + x.credits_usd - total_usd(free)) / chip_hours
+    return np.where(target_total_usd >= free["people_usd"], np.maximum(0.0, price), 0.0)[()]
+
+
+def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
+    """The utilisation at which the cash bill ``x``, reached at ``mfu``, costs ``target_total_usd``.
+
+    Chip-hours, wall time and what people and storage cost with it go with ``1 ÷ MFU``; set-up does
+    not. NaN where no utilisation does it.
+    """
+
+    def at(scale: float) -> Any:
+        scaled = replace(x, chip_hours=x.chip_hours * scale, wall_hours=x.wall_hours * scale, credits_usd=0.0)
+        return total_usd(bill_parts(scaled, "cash"))
+
+    fixed, moving = at(0.0), at(1.0) - at(0.0)
+    left = target_total_usd + x.credits_usd - fixed
+    return np.where(left > 0, mfu * moving / np.where(left > 0, left, 1.0), np.nan)
+
+
+def runway_months(cash_usd: float, burn_usd_per_month: float, spend_usd: float = 0.0) -> float | None:
+    """Months the cash lasts after spending ``spend_usd``; negative when it does not cover it.
+
+    ``None`` when nothing is burned, which is not zero.
+    """
+    return (cash_usd - spend_usd) / burn_usd_per_month if burn_usd_per_month > 0 else None

@@ -1,0 +1,115 @@
+"""How many chips each platform gets: the matching rules, over sizes that can be bought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from core.catalogue import Catalogue, Size
+from core.economics.bill import wall_hours
+from core.messages import Message, message
+from core.numbers import HOURS_PER_WEEK
+from core.scenario import Scenario
+from core.training.memory import chips_to_hold
+from core.training.workload import Workload
+
+TIE = 0.03  # sizes whose cost differs by less are equal; the smaller, simpler one is taken
+ROUNDING = 1e-9  # one chip more must not be asked for because of the last bit of a division
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a platform's size must do: hold the state, and run the work at this utilisation."""
+
+    workload: Workload
+    state_bytes: float
+    peak_flops: float
+    mfu: float
+    hbm_bytes: float | None
+    usable_share: float
+    min_tokens_per_chip: float
+
+
+@lru_cache(maxsize=256)
+def size_chips(catalogue: Catalogue, accelerator_id: str) -> np.ndarray:
+    """Chip counts of the sizes a slider offers, ascending."""
+    return np.array([s.chips for s in catalogue.sizes(accelerator_id)], dtype=float)
+
+
+def fewest_chips(need: Need) -> float:
+    """Fewest chips that hold the model state; one where the chip's memory is not published."""
+    return (
+        max(1.0, float(chips_to_hold(need.state_bytes, need.hbm_bytes, need.usable_share))) if need.hbm_bytes else 1.0
+    )
+
+
+def most_chips(need: Need, scenario: Scenario) -> float:
+    """Most chips the global batch can feed: nobody has published a run below this many tokens per chip and step.
+
+    A workload counted in samples has no such record; one sample a chip is its limit.
+    """
+    return float(scenario.batch_tokens / (1.0 if need.workload.per_sample else need.min_tokens_per_chip))
+
+
+def usable_sizes(need: Need, scenario: Scenario, catalogue: Catalogue, accelerator_id: str) -> np.ndarray:
+    """Sizes on sale that hold the model and that the batch can feed; the smallest that holds it at least."""
+    chips = size_chips(catalogue, accelerator_id)
+    holds = chips[chips >= fewest_chips(need)]
+    fed = holds[holds <= max(most_chips(need, scenario), holds[0] if len(holds) else 0.0)]
+    return np.asarray(fed)
+
+
+def matched_size(
+    scenario: Scenario,
+    catalogue: Catalogue,
+    accelerator_id: str,
+    need: Need,
+    focus_chips: int,
+    focus_wall_hours: float,
+    cash_at: Callable[[np.ndarray], np.ndarray] | None,
+) -> tuple[Size, Message | None]:
+    """The size of a platform other than the focus, by ``scenario.match``, and what could not be had.
+
+    *finish*: the smallest size that ends no later than the focus; *chips*: at least as many chips;
+    *budget*: the fastest within the budget; *best*: the cheapest by the deadline (within 3 %, the
+    smallest). ``cash_at`` gives the cash total of any chip counts; without a price (``None``) the
+    last two fall back to the first.
+    """
+    largest = catalogue.size_at_most(accelerator_id, np.inf)
+    if largest is None:
+        return catalogue.size_of(accelerator_id, focus_chips), None
+
+    def note(code: str, **params: object) -> Message:
+        return message(
+            code, "warning", accelerator_id, chip=catalogue.accelerators[accelerator_id].short_name, **params
+        )
+
+    if scenario.match == "chips" or scenario.match == "finish" or cash_at is None:
+        by_chips = scenario.match == "chips"
+        alone = float(wall_hours(need.workload.flops, 1.0, need.peak_flops, need.mfu))
+        wanted = float(focus_chips) if by_chips else alone / focus_wall_hours * (1 - ROUNDING)
+        wanted = max(wanted, fewest_chips(need))
+        size = catalogue.size_at_least(accelerator_id, wanted)
+        if size is not None:
+            return size, None
+        code = "match_chips" if by_chips else "match_finish"
+        return largest, note(code, chips=int(np.ceil(wanted)), largest=largest.chips)
+
+    sizes = usable_sizes(need, scenario, catalogue, accelerator_id)
+    if len(sizes) == 0:
+        return largest, note("match_none_fits", chips=largest.chips)
+    cost = cash_at(sizes)
+    if scenario.match == "budget":
+        within = np.flatnonzero(cost <= scenario.budget_usd)
+        pick = within[-1] if len(within) else np.argmin(cost)
+        missed = None if len(within) else note("match_budget", budget=scenario.budget_usd)
+    else:
+        hours = wall_hours(need.workload.flops, sizes, need.peak_flops, need.mfu)
+        in_time = np.flatnonzero(scenario.iterations * hours <= scenario.deadline_weeks * HOURS_PER_WEEK)
+        cheap = in_time[cost[in_time] <= cost[in_time].min() * (1 + TIE)] if len(in_time) else in_time
+        pick = cheap[0] if len(cheap) else len(sizes) - 1
+        missed = None if len(cheap) else note("match_deadline", weeks=scenario.deadline_weeks)
+    return catalogue.size_of(accelerator_id, int(sizes[pick])), missed

@@ -1,0 +1,151 @@
+"""What core has to say, as a code, parameters and English text; ui translates the template.
+
+Every sentence a reader can meet stands in :data:`TEMPLATES`, so that nothing is worded twice and
+a translator sees all of it. A template says what is wrong, where, and the nearest thing that works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.numbers import fill
+from core.sentences import SENTENCES
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One sentence for the reader.
+
+    ``code`` names the template, ``params`` fill it (raw numbers, formatted by the template),
+    ``text`` is the English result, ``place`` the scenario field or table cell it is about.
+    """
+
+    code: str
+    params: dict[str, object] = field(default_factory=dict, hash=False)
+    text: str = ""
+    severity: Severity = "warning"
+    place: str = ""
+
+    def __format__(self, spec: str) -> str:
+        """A message inside another one's params reads as its text."""
+        return self.text
+
+    def as_json(self) -> dict[str, object]:
+        """The message as JSON-ready data."""
+        params = {k: v.as_json() if isinstance(v, Message) else v for k, v in self.params.items()}
+        return {"code": self.code, "params": params, "text": self.text}
+
+
+def message(code: str, severity: Severity = "warning", place: str = "", **params: object) -> Message:
+    """Build the message ``code`` from its template.
+
+    >>> message("chip_unknown", given="h1000", nearest="h100_sxm").text
+    'No chip is called "h1000"; the nearest is h100_sxm.'
+    """
+    return Message(code, params, fill(TEMPLATES[code], params), severity, place)
+
+
+class InputError(ValueError):
+    """Input that no answer can be given for. Carries the one sentence the reader gets."""
+
+    def __init__(self, problem: Message):
+        super().__init__(problem.text)
+        self.problem = problem
+
+
+TEMPLATES: dict[str, str] = {
+    "chip_unknown": 'No chip is called "{given}"; the nearest is {nearest}.',
+    # Tables (core.tables, core.checks, core.names).
+    "chip_ambiguous": '"{given}" can mean {choices}; say which.',
+    "slice_unknown": 'No slice is called "{given}"; the nearest are {nearest}. TPU names may count cores, not chips.',
+    "snapshot_unknown": 'No snapshot of the data of "{given}" is kept; the nearest is {nearest}.',
+    "data_table_missing": (
+        "{file} is missing, and schema.csv describes it; restore the file or remove its rows from schema.csv."
+    ),
+    "data_unreadable": "{file}, row {row}: the file cannot be read as CSV in UTF-8 ({given}).",
+    "data_ragged": (
+        "{file}, row {row}, column {column}: the row has {given} cells and the header has {expected}; look for a "
+        "missing or an unquoted comma."
+    ),
+    "data_column_unknown": (
+        "{file}, row {row}, column {column}: schema.csv does not describe this column; the nearest it knows is "
+        "{nearest}."
+    ),
+    "data_column_missing": "{file}, row {row}, column {column}: the column is missing, and schema.csv describes it.",
+    "data_column_twice": "{file}, row {row}, column {column}: the column appears twice.",
+    "data_empty": "{file}, row {row}, column {column}: the cell is empty, and this column needs a value.",
+    "data_source_missing": (
+        '{file}, row {row}, column {column}: no source is given; name one, or write "assumption" and why.'
+    ),
+    "data_vocabulary": (
+        '{file}, row {row}, column {column}: "{given}" is not allowed; the nearest allowed value is {nearest} (of'
+        " {allowed})."
+    ),
+    "data_not_number": (
+        '{file}, row {row}, column {column}: "{given}" is not a number; leave the cell empty when it is not known.'
+    ),
+    "data_not_integer": '{file}, row {row}, column {column}: "{given}" is not a whole number.',
+    "data_not_finite": (
+        '{file}, row {row}, column {column}: "{given}" is not a finite number; leave the cell empty when it is '
+        "not known."
+    ),
+    "data_too_small": "{file}, row {row}, column {column}: {given} is below the smallest value allowed, {nearest}.",
+    "data_too_large": "{file}, row {row}, column {column}: {given} is above the largest value allowed, {nearest}.",
+    "data_date": (
+        '{file}, row {row}, column {column}: "{given}" is not a date; write YYYY, YYYY-Qn, YYYY-MM or YYYY-MM-DD,'
+        " or leave it empty."
+    ),
+    "data_date_precision": (
+        '{file}, row {row}, column {column}: "{given}" does not fit the precision {precision}, which is written '
+        "{form}; the precision of this date is {nearest}."
+    ),
+    "data_duplicate_key": (
+        '{file}, row {row}, column {column}: "{given}" repeats the key of row {first}; give it another, or remove'
+        " one of the two."
+    ),
+    "data_duplicate_row": (
+        "{file}, row {row}, column {column}: the row says the same as row {first} under another key; remove one "
+        "of the two."
+    ),
+    "data_reference": (
+        '{file}, row {row}, column {column}: "{given}" is not in {target}; the nearest there is {nearest}.'
+    ),
+    "data_reference_schema": (
+        '{file}, row {row}, column {column}: "{given}" is not a column of schema.csv; the nearest is {nearest}.'
+    ),
+    "data_scope": (
+        '{file}, row {row}, column {column}: "{given}" is no chip, family or kind of accelerators.csv; the '
+        "nearest is {nearest}."
+    ),
+    "data_peak_sparse": (
+        "{file}, row {row}, column {column}: {given:.6g} is {ratio:.2f} times {other}, and dense figures reach "
+        "{limit:.6g} at most ({limit_source}); it looks like a peak with sparsity, whose dense figure is half: "
+        "{nearest:.6g}."
+    ),
+    "data_peak_measured": (
+        "{file}, row {row}, column {column}: {given:.6g} is {ratio:.2f} times {other}, and a measurement reaches "
+        "{limit:.6g} at most ({limit_source}); the largest value that passes is {nearest:.6g}."
+    ),
+    "data_peak_note": (
+        '{file}, row {row}, column {column}: "{given}" speaks of sparse figures; the peaks must be dense, and the'
+        ' note must say so (for example "halved from sparse").'
+    ),
+    "data_order": "{file}, row {row}, column {column}: {given:.6g} is below {other}, {bound:.6g}.",
+    "data_instance_price": (
+        "{file}, row {row}, column {column}: {given:.6g} is not {chips} chips at {price:.6g}; the nearest value "
+        "is {nearest:.6g}."
+    ),
+    "data_need": "{file}, row {row}, column {column}: the cell is empty, and a row with {reason} needs it.",
+    "data_platform": (
+        '{file}, row {row}, column {column}: "{given}" is no platform; write CHIP~PLAN~PROVIDER~REGION:CHIPS@USD,'
+        " of which only the chip is needed."
+    ),
+    "data_alias_clash": (
+        '{file}, row {row}, column {column}: "{given}" already means {other} (row {first} of {first_file}); mark '
+        "both rows of aliases.csv ambiguous, or choose another name."
+    ),
+    **SENTENCES,
+}

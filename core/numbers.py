@@ -1,0 +1,194 @@
+"""Numbers as people write and read them: the one place that formats and parses them.
+
+Formatting follows one rule per quantity: three significant digits for large money, days below
+three weeks, a no-break space before a unit that must not wrap, a true minus sign.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+
+NBSP = "\N{NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+EN_DASH = "\N{EN DASH}"
+
+HOURS_PER_DAY = 24.0
+HOURS_PER_WEEK = 168.0
+WEEKS_PER_YEAR = 365.25 / 7
+WEEKS_PER_MONTH = WEEKS_PER_YEAR / 12
+HOURS_PER_MONTH = HOURS_PER_WEEK * WEEKS_PER_MONTH
+HOURS_PER_YEAR = HOURS_PER_WEEK * WEEKS_PER_YEAR
+
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
+_COUNT = re.compile(r"\s*\$?\s*([+-]?(?:\d[\d,_ ]*)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([kmbgt]?)\s*$", re.IGNORECASE)
+
+
+def parse_count(text: str) -> float:
+    """Read a count with an optional magnitude letter: ``50B``, ``2.5e12``, ``1,000``, ``$500k``.
+
+    Raises :class:`ValueError` for anything else, for NaN and for a value beyond float range.
+
+    >>> parse_count("50B"), parse_count("2.5e12"), parse_count("$1,500k")
+    (50000000000.0, 2500000000000.0, 1500000.0)
+    """
+    match = _COUNT.match(text)
+    if not match or not re.search(r"\d", match[1]):
+        raise ValueError(f"{text[:40]!r} is not a number")
+    value = float(re.sub(r"[,_ ]", "", match[1])) * _SCALES[match[2].lower()]
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]!r} is too large to be a number")
+    return value
+
+
+def _significant(value: float, digits: int = 3) -> str:
+    """``value`` with ``digits`` significant digits and no exponent: 1.27, 94.2, 301."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    rounded = round(value, decimals)
+    if abs(rounded) >= 10 ** (digits - decimals):  # 9.999 has become 10.00
+        decimals = max(0, decimals - 1)
+    return f"{rounded:,.{decimals}f}"
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...], digits: int = 3) -> str:
+    for scale, letter in steps:
+        if abs(value) < scale * 999.5 or letter == steps[-1][1]:
+            return _significant(value / scale, digits) + letter
+    raise AssertionError("the last step always matches")
+
+
+def count(value: float) -> str:
+    """Parameters, tokens, chip-hours: ``70B``, ``1.27M``, ``13.2k``, ``980``.
+
+    >>> count(70e9), count(1.271e6), count(13_200), count(980)
+    ('70B', '1.27M', '13.2k', '980')
+    """
+    if abs(value) < 1000:
+        return f"{value:,.0f}"
+    text = _scaled(value, ((1e3, "k"), (1e6, "M"), (1e9, "B"), (1e12, "T")))
+    return re.sub(r"\.?0+(?=[A-Za-z])", "", text) if "." in text else text
+
+
+def integer(value: float) -> str:
+    """A whole number with thousands separated: ``4,096``."""
+    return f"{value:,.0f}".replace("-", MINUS)
+
+
+def usd(value: float) -> str:
+    """Money with the digits a reader needs: ``$1.27M``, ``$94.2k``, ``$9,400``, ``$6.02``.
+
+    >>> usd(1_271_000), usd(94_230), usd(9400), usd(6.02), usd(-500)
+    ('$1.27M', '$94.2k', '$9,400', '$6.02', '−$500')
+    """
+    sign, size = (MINUS if value < 0 else ""), abs(value)
+    if size == 0:
+        return "$0"
+    if size < 9.995:
+        return f"{sign}${size:.2f}"
+    if size < 9_999.5:
+        return f"{sign}${size:,.0f}"
+    return f"{sign}$" + _scaled(size, ((1e3, "k"), (1e6, "M"), (1e9, "B"), (1e12, "T")))
+
+
+def usd_cents(value: float) -> str:
+    """Money to the cent, as an invoice prints it: ``$301,234.56``."""
+    return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
+
+
+def rate(value: float) -> str:
+    """A price per chip-hour: ``$3.29/h``.
+
+    >>> rate(3.29), rate(0.8357)
+    ('$3.29/h', '$0.836/h')
+    """
+    return f"${value:,.3f}/h" if value < 1 else f"${value:,.2f}/h"
+
+
+def percent(fraction: float) -> str:
+    """A share as whole per cent with a no-break space: ``57 %``."""
+    return f"{fraction * 100:,.0f}{NBSP}%".replace("-", MINUS)
+
+
+def span(low: float, high: float, one: str = "usd") -> str:
+    """A range with an en dash, both ends written as ``one`` writes them: ``$109k–$156k``."""
+    return f"{FORMATS[one](low)}{EN_DASH}{FORMATS[one](high)}"
+
+
+def ratio(value: float) -> str:
+    """A multiple: ``2.3×``."""
+    return f"{value:.1f}×" if value < 10 else f"{value:,.0f}×"
+
+
+def duration(hours: float) -> str:
+    """Time as the reader counts it: hours below 48, days below three weeks, then weeks.
+
+    >>> duration(14.2), duration(187), duration(700)
+    ('14\\xa0h', '7.8\\xa0days', '4.2\\xa0weeks')
+    """
+    if hours < 1 / 60:
+        return f"{max(1, hours * 3600):.0f}{NBSP}s"
+    if hours < 1:
+        return f"{hours * 60:.0f}{NBSP}min"
+    if hours < 10:
+        return f"{hours:.1f}{NBSP}h"
+    if hours < 48:
+        return f"{hours:.0f}{NBSP}h"
+    if hours < 21 * HOURS_PER_DAY:
+        return f"{hours / HOURS_PER_DAY:.1f}{NBSP}days"
+    weeks = hours / HOURS_PER_WEEK
+    return f"{weeks:.1f}{NBSP}weeks" if weeks < 100 else f"{weeks:,.0f}{NBSP}weeks"
+
+
+def data_size(size_bytes: float) -> str:
+    """Memory or storage in decimal units: ``1.13 TB``."""
+    return _scaled(
+        size_bytes,
+        (
+            (1.0, f"{NBSP}B"),
+            (1e3, f"{NBSP}kB"),
+            (1e6, f"{NBSP}MB"),
+            (1e9, f"{NBSP}GB"),
+            (1e12, f"{NBSP}TB"),
+            (1e15, f"{NBSP}PB"),
+        ),
+    )
+
+
+def flop_count(value: float) -> str:
+    """Floating-point operations with their exponent: ``1.05e24 FLOP``."""
+    return f"{value:.3g}{NBSP}FLOP".replace("e+", "e")
+
+
+FORMATS = {
+    "count": count,
+    "int": integer,
+    "usd": usd,
+    "cents": usd_cents,
+    "rate": rate,
+    "pct": percent,
+    "ratio": ratio,
+    "hours": duration,
+    "bytes": data_size,
+    "flop": flop_count,
+}
+
+
+class _Formatter(string.Formatter):
+    """``str.format`` with our quantities as format specs: ``{total_usd:usd}``."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec in FORMATS:
+            return FORMATS[format_spec](float(value))  # type: ignore[arg-type]
+        return str(super().format_field(value, format_spec))
+
+
+def fill(template: str, params: dict[str, object]) -> str:
+    """Fill a message template; a field may name one of :data:`FORMATS` as its spec.
+
+    >>> fill("costs {total:usd} at {price:rate}", {"total": 301_000, "price": 4.2})
+    'costs $301k at $4.20/h'
+    """
+    return _Formatter().vformat(template, (), params)

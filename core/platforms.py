@@ -1,0 +1,279 @@
+"""The scenario's platforms laid over the catalogue: offer, utilisation, size, and what is wrong with each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from core.catalogue import Accelerator, Catalogue, Offer, Size
+from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
+from core.economics.sizing import Need, matched_size
+from core.messages import Message, Severity, message
+from core.numbers import WEEKS_PER_MONTH
+from core.report import Utilisation
+from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
+from core.training.memory import state_bytes, usable_bytes
+from core.training.utilisation import scaled, stated, utilisation
+from core.training.workload import Workload, workload_of
+
+COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One platform while the estimate is put together: what it is, before sizes and money."""
+
+    id: str
+    label: str
+    platform: Platform
+    accelerator: Accelerator
+    is_focus: bool
+    offer: Offer | None
+    price: float | None
+    utilisation: Utilisation | None
+    size: Size
+    matched: Message | None = None  # what the matching rule could not have
+
+
+@lru_cache(maxsize=256)
+def _workload(
+    model: str,
+    params: float | None,
+    active: float | None,
+    tokens: float,
+    seq_len: int,
+    training: Training,
+    flops: FlopCount,
+    catalogue: Catalogue,
+) -> Workload:
+    return workload_of(
+        catalogue.architectures[model] if model else None, params, active, tokens, seq_len, training, flops
+    )
+
+
+def workload(scenario: Scenario, catalogue: Catalogue) -> Workload:
+    """The workload of a scenario."""
+    return _workload(
+        scenario.model,
+        scenario.params,
+        scenario.active_params,
+        scenario.tokens,
+        scenario.seq_len,
+        scenario.training,
+        scenario.flops,
+        catalogue,
+    )
+
+
+def platform_labels(
+    platforms: tuple[Platform, ...], offers: tuple[Offer | None, ...], catalogue: Catalogue
+) -> tuple[str, ...]:
+    """What to call each platform in a chart: the chip, and what tells it from another of the same chip."""
+    names = [catalogue.accelerators[p.accelerator_id].short_name for p in platforms]
+    details = [
+        [o.provider if o else p.provider for p, o in zip(platforms, offers, strict=True)],
+        [p.plan.replace("_", " ") for p in platforms],
+        [p.region for p in platforms],
+        [f"${p.quote_usd_per_chip_hour:g}" if p.quote_usd_per_chip_hour is not None else "" for p in platforms],
+        [f"{p.chips} chips" if p.chips else "" for p in platforms],
+    ]
+    for detail in details:
+        for name in {n for n in names if names.count(n) > 1}:
+            same = [i for i, n in enumerate(names) if n == name]
+            if len({detail[i] for i in same}) > 1:
+                for i in same:
+                    names[i] = f"{name} {detail[i]}".strip()
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            names[i] = f"{name} ({names[:i].count(name) + 1})"
+    return tuple(names)
+
+
+def bill_inputs(
+    scenario: Scenario, load: Workload, catalogue: Catalogue, chip_hours: object, wall: object, price: object
+) -> BillInputs:
+    """The scenario's money and data beside a platform's hours and price."""
+    constants = catalogue.constants
+    if scenario.training == "lora":  # adapters are small; the frozen weights are kept once
+        checkpoints = load.params_total * constants["state_bytes_per_param_lora"].likely
+    else:
+        checkpoints = scenario.checkpoints_kept * load.params_total * constants["checkpoint_bytes_per_param"].likely
+    burn_week = scenario.burn_usd_per_month / WEEKS_PER_MONTH
+    return BillInputs(
+        chip_hours=chip_hours,
+        wall_hours=wall,
+        price_usd_per_chip_hour=price,
+        iterations=scenario.iterations,
+        experiments=scenario.experiments,
+        deadline_weeks=scenario.deadline_weeks,
+        setup_weeks=scenario.setup_weeks,
+        data_bytes=load.tokens * scenario.bytes_per_token if scenario.store_data else 0.0,
+        checkpoint_bytes=checkpoints if scenario.store_data else 0.0,
+        storage_usd_per_gb_month=constants["object_storage_gcs"].likely,
+        staff_engineers=scenario.staff_engineers,
+        new_hires=scenario.new_hires,
+        engineer_usd_per_year=scenario.engineer_usd_per_year,
+        late_week_usd=burn_week if scenario.week_value_usd is None else scenario.week_value_usd,
+        credits_usd=scenario.credits_usd,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _offer(catalogue: Catalogue, accelerator_id: str, plan: str, provider: str, region: str) -> Offer | None:
+    return catalogue.default_offer(accelerator_id, plan, provider, region)
+
+
+def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offer | None, float | None]:
+    """The offer and the price at the time of the run. A quote or a commitment is a contract: it does not move."""
+    offer = _offer(catalogue, p.accelerator_id, p.plan, p.provider, p.region)
+    if p.quote_usd_per_chip_hour is not None:
+        return offer, p.quote_usd_per_chip_hour
+    if offer is None:
+        return None, None
+    return offer, offer.usd_per_chip_hour * (1.0 if p.plan in COMMITTED_YEARS else 1.0 + scenario.price_change)
+
+
+def _utilisations(
+    scenario: Scenario, chips: list[Accelerator], focus: int, catalogue: Catalogue
+) -> list[Utilisation | None]:
+    modelled = [utilisation(a, scenario.precision, catalogue) if a.bf16_flops_dense else None for a in chips]
+    lead = modelled[focus]
+    if scenario.mfu is None or lead is None:
+        return modelled
+    own = stated(scenario.mfu, lead.precision)
+    if scenario.mfu_scope == "all":
+        return [stated(scenario.mfu, u.precision) if u else None for u in modelled]
+    moved = [scaled(u, scenario.mfu / lead.mfu) if u and scenario.mfu_scope == "proportion" else u for u in modelled]
+    moved[focus] = own
+    return moved
+
+
+def need_of(a: Accelerator, u: Utilisation, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Need:
+    constants = catalogue.constants
+    state = state_bytes(
+        load.params_total,
+        scenario.training,
+        constants["state_bytes_per_param_adamw"].likely,
+        constants["state_bytes_per_param_lora"].likely,
+    )
+    return Need(
+        load,
+        float(state),
+        float(a.bf16_flops_dense or math.nan),
+        u.mfu,
+        a.hbm_bytes,
+        constants["hbm_usable_share"].likely,
+        constants["min_tokens_per_chip_per_step"].likely,
+    )
+
+
+def _cash_at(
+    row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
+) -> Callable[[np.ndarray], np.ndarray] | None:
+    """The platform's cash total at any numbers of chips; ``None`` without a price."""
+    u = row.utilisation
+    if row.price is None or u is None:
+        return None
+
+    def cash(chips: np.ndarray) -> np.ndarray:
+        wall = wall_hours(load.flops, chips, row.accelerator.bf16_flops_dense, u.mfu)
+        parts = bill_parts(bill_inputs(scenario, load, catalogue, chips * wall, wall, row.price), "cash")
+        return np.broadcast_to(total_usd(parts), chips.shape)
+
+    return cash
+
+
+def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Row]:
+    """Every platform with its offer, utilisation and size."""
+    keys = platform_keys(scenario.platforms)
+    focus = keys.index(scenario.focus) if scenario.focus in keys else 0
+    chips = [catalogue.accelerators[p.accelerator_id] for p in scenario.platforms]
+    priced = [_priced(p, scenario, catalogue) for p in scenario.platforms]
+    labels = platform_labels(scenario.platforms, tuple(offer for offer, _ in priced), catalogue)
+    rows = [
+        Row(key, label, p, a, i == focus, offer, price, u, catalogue.size_of(a.id, p.chips or scenario.chips))
+        for i, (key, label, p, a, (offer, price), u) in enumerate(
+            zip(
+                keys,
+                labels,
+                scenario.platforms,
+                chips,
+                priced,
+                _utilisations(scenario, chips, focus, catalogue),
+                strict=True,
+            )
+        )
+    ]
+    lead = rows[focus]
+    if lead.utilisation is None:
+        return rows
+    lead_wall = float(wall_hours(load.flops, lead.size.chips, lead.accelerator.bf16_flops_dense, lead.utilisation.mfu))
+    for i, row in enumerate(rows):
+        if row.is_focus or row.platform.chips is not None or row.utilisation is None:
+            continue
+        need = need_of(row.accelerator, row.utilisation, load, scenario, catalogue)
+        size, note = matched_size(
+            scenario,
+            catalogue,
+            row.accelerator.id,
+            need,
+            lead.size.chips,
+            lead_wall,
+            _cash_at(row, load, scenario, catalogue),
+        )
+        rows[i] = replace(row, size=size, matched=note)
+    return rows
+
+
+def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> tuple[tuple[Message, ...], bool]:
+    """What is wrong with a platform, the gravest first, and whether the model state fits its size."""
+    found: list[Message] = []
+    a, size, offer, fits = row.accelerator, row.size, row.offer, True
+
+    def say(code: str, severity: Severity = "error", **params: object) -> None:
+        found.append(message(code, severity, row.id, chip=row.label, **params))
+
+    if row.price is None:
+        plans = ", ".join(sorted({o.plan for o in catalogue.offers_for(a.id)})).replace("_", " ")
+        say("no_price_other_plan" if plans else "no_price", plan=row.platform.plan.replace("_", " "), plans=plans)
+    if row.utilisation is None:
+        say("no_peak")
+    if not catalogue.sizes(a.id):
+        say("no_sizes")
+    elif not size.sold:
+        near = [catalogue.size_at_most(a.id, size.chips), catalogue.size_at_least(a.id, size.chips)]
+        say("size_not_sold", chips=size.chips, near=" or ".join(f"{s.chips:,}" for s in near if s is not None))
+    elif offer and offer.min_chips and size.chips < offer.min_chips and row.platform.quote_usd_per_chip_hour is None:
+        say("below_minimum_order", "warning", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
+    if row.utilisation is not None and a.hbm_bytes:
+        need = need_of(a, row.utilisation, load, scenario, catalogue)
+        usable = float(usable_bytes(size.chips, a.hbm_bytes, need.usable_share))
+        fits = need.state_bytes <= usable
+        if not fits:
+            say("does_not_fit", "warning", chips=size.chips, state=need.state_bytes, usable=usable)
+    notes = [row.matched, row.utilisation.note if row.utilisation else None]
+    return (*found, *(n for n in notes if n is not None)), fits
+
+
+def port_of(scenario: Scenario, a: Accelerator) -> Message:
+    runs = {"pytorch_nvidia": ("nvidia",), "jax": ("nvidia", "tpu"), "maxtext": ("tpu", "nvidia")}
+    if scenario.code_today == "nothing":
+        return message("port_nothing", "note")
+    if a.family in runs[scenario.code_today]:
+        return message("port_runs", "note")
+    return message(
+        "port_small" if a.family == "amd" and scenario.code_today == "pytorch_nvidia" else "port_needed", "note"
+    )
+
+
+def access_of(row: Row, catalogue: Catalogue) -> Message:
+    if row.platform.quote_usd_per_chip_hour is not None:
+        return message("access_own_quote", "note")
+    if row.offer is None:
+        return message("access_unknown", "note")
+    found = catalogue.access(row.offer)
+    return message(f"access_{found.code}" if found else "access_unknown", "note")

@@ -1,0 +1,198 @@
+"""Typed records of the tables in data/: what the model computes with. Built from validated rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import Any, TypeVar
+
+from core import dates
+
+Row = Mapping[str, Any]
+T = TypeVar("T")
+
+TERA = 1e12
+GIGA = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One chip in SI units. Peaks are dense. ``None``: not found, never zero."""
+
+    id: str
+    vendor: str
+    name: str
+    short_name: str
+    family: str
+    kind: str
+    year_available: int | None
+    bf16_flops_dense: float | None
+    fp8_flops_dense: float | None
+    fp4_flops_dense: float | None
+    int8_ops_dense: float | None
+    hbm_bytes: float | None
+    hbm_bytes_per_s: float | None
+    domain_size: int | None
+    multislice_max_chips: int | None
+    tdp_w: float | None
+    grade: str
+    sources: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One price of one chip. ``min_chips`` is the smallest order, ``None`` where none is stated."""
+
+    offer_id: str
+    provider: str
+    service_instance: str
+    accelerator_id: str
+    chips_per_instance: int
+    region: str
+    plan: str
+    offer_kind: str
+    usd_per_chip_hour: float
+    billing_granularity: str
+    minimum_charge: str
+    min_chips: int | None
+    price_date: str
+    date_precision: str
+    superseded: bool
+    grade: str
+    source: str
+    note: str
+
+    def date_key(self) -> date:
+        """Earliest day the date's precision allows; ``date.min`` when unknown."""
+        return dates.earliest_day(self.price_date)
+
+    def date_text(self) -> str:
+        """The date as a reader writes it: ``19 Sep 2026``, ``Aug 2026``, ``date unknown``."""
+        return dates.date_text(self.price_date)
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """One model. ``kind`` ``decoder`` is counted layer by layer, ``constant`` by its FLOPs per sample."""
+
+    model_id: str
+    name: str
+    family: str
+    developer: str
+    year: int
+    kind: str
+    n_params_total: int
+    n_layers: int | None
+    d_model: int | None
+    n_heads: int | None
+    n_kv_heads: int | None
+    head_dim: int | None
+    d_ff: int | None
+    mlp_matrices: int | None
+    vocab_size: int | None
+    tied_embeddings: bool | None
+    n_position_embeddings: int | None
+    n_experts: int | None
+    top_k: int | None
+    expert_d_ff: int | None
+    n_shared_experts: int | None
+    shared_expert_d_ff: int | None
+    n_moe_layers: int | None
+    window_tokens: int | None
+    n_window_layers: int | None
+    q_lora_rank: int | None
+    kv_lora_rank: int | None
+    qk_nope_head_dim: int | None
+    qk_rope_head_dim: int | None
+    v_head_dim: int | None
+    train_flop_per_sample: float | None
+    max_seq_len: int | None
+    params_source: str
+    source: str
+    source_date: str
+    date_precision: str
+    grade: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One figure of other_costs.csv with its range."""
+
+    cost_id: str
+    kind: str
+    item: str
+    low: float
+    likely: float
+    high: float
+    unit: str
+    period: str
+    date: str
+    date_precision: str
+    source: str
+    grade: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How one gets hold of a chip, and how many weeks that usually takes."""
+
+    provider: str
+    accelerator_id: str
+    plan: str
+    min_chips: int | None
+    code: str
+    weeks_low: float
+    weeks_high: float
+    source: str
+    grade: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A number of chips and the name it is sold under. ``sold`` is False where nobody sells it."""
+
+    accelerator_id: str
+    chips: int
+    shape: str
+    sold_as: str
+    sold: bool = True
+
+
+def record(kind: type[T], row: Row, **changed: object) -> T:
+    """Build a record from the columns of the same names; ``changed`` overrides or adds."""
+    return kind(**{f.name: changed[f.name] if f.name in changed else row[f.name] for f in fields(kind)})  # type: ignore[arg-type]
+
+
+def _scaled(value: float | None, unit: float) -> float | None:
+    return None if value is None else value * unit
+
+
+def accelerator(row: Row) -> Accelerator:
+    """An accelerator in SI units from its row."""
+    return record(
+        Accelerator,
+        row,
+        bf16_flops_dense=_scaled(row["bf16_fp16_tflops_dense"], TERA),
+        fp8_flops_dense=_scaled(row["fp8_tflops_dense"], TERA),
+        fp4_flops_dense=_scaled(row["fp4_tflops_dense"], TERA),
+        int8_ops_dense=_scaled(row["int8_tops_dense"], TERA),
+        hbm_bytes=_scaled(row["hbm_GB"], GIGA),
+        hbm_bytes_per_s=_scaled(row["hbm_GBps"], GIGA),
+        tdp_w=row["tdp_W"],
+    )
+
+
+def offer(row: Row) -> Offer:
+    """An offer from its row."""
+    return record(Offer, row, superseded=row["superseded"] == "yes")
+
+
+def architecture(row: Row) -> Architecture:
+    """An architecture from its row."""
+    tied = row["tied_embeddings"]
+    return record(Architecture, row, tied_embeddings=None if not tied else tied == "yes")

@@ -1,0 +1,152 @@
+"""What an estimate returns: plain frozen records that pages, memo and command line show.
+
+Nothing here computes. Arrays that a chart needs are NumPy arrays aligned with ``Report.platforms``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.catalogue import Accelerator, Offer, Size
+from core.messages import Message
+from core.scenario import Basis, Platform, Scenario
+from core.training.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """One platform's bill for one model version, USD, in one basis. Credits are negative.
+
+    ``total_usd`` is the exact sum of the other fields.
+    """
+
+    chips_usd: float
+    experiments_usd: float
+    storage_usd: float
+    people_usd: float
+    delay_usd: float
+    credits_usd: float
+    total_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """MFU on the dense bf16 peak: central value, P10, P90, and where it comes from.
+
+    ``origin``: ``measured`` (runs of this chip and precision), ``borrowed`` (no such run; the
+    note says from what), ``user`` (typed by the user; no spread). ``log_sd`` is the standard
+    deviation of its natural logarithm.
+    """
+
+    mfu: float
+    mfu_p10: float
+    mfu_p90: float
+    log_sd: float
+    n_runs: int
+    precision: str
+    origin: str
+    note: Message | None = None
+    ceiling: float = 0.95  # no draw passes this: 95 % of the precision's own peak
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformEstimate:
+    """One platform of the scenario, sized, priced and billed.
+
+    Numbers that cannot be known are ``None`` (no price: no bill), never zero.
+    ``feasible``: the size is sold and a price exists. ``problems`` say why not, and warn.
+    """
+
+    id: str
+    label: str  # short name; with provider, plan or region where a chip is repeated
+    platform: Platform
+    accelerator: Accelerator
+    is_focus: bool
+    offer: Offer | None
+    price_usd_per_chip_hour: float | None
+    price_is_quote: bool
+    median_offer: Offer | None  # market median shown beside, never billed
+    size: Size
+    utilisation: Utilisation | None  # None: no published bf16 peak, so no time and no bill
+    wall_hours: float | None  # one final run
+    chip_hours: float | None  # one final run
+    bills: dict[Basis, Bill] | None  # cash, loaded, economic
+    total_usd_p10: float | None  # cash
+    total_usd_p90: float | None
+    win_share: float | None  # share of simulated cases in which it is cheapest
+    in_budget_share: float | None
+    usd_per_million_tokens: float | None  # final run, scenario basis
+    runway_months: float | None  # after paying the cash bill; None: no burn given
+    at_risk_usd: float | None  # take-or-pay of a commitment beyond this version
+    access: Message  # can we get it
+    port: Message  # does today's code run on it
+    feasible: bool
+    fits: bool  # model state within usable memory
+    problems: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """Where the answer turns against the reference chip, as its price moves.
+
+    ``price_usd_per_chip_hour``: the reference price above which platform ``id`` is cheaper.
+    """
+
+    id: str
+    price_usd_per_chip_hour: float
+    p10: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to a scenario."""
+
+    scenario: Scenario
+    snapshot: str
+    model_version: str
+    workload: Workload
+    platforms: tuple[PlatformEstimate, ...]  # in the scenario's order
+    ranking: tuple[str, ...]  # ids with a price, cheapest first; then the rest
+    flip_reference: str | None  # id of the platform whose price moves
+    flips: tuple[Flip, ...]
+    verdict: Message
+    messages: tuple[Message, ...]
+
+    def __getitem__(self, platform_id: str) -> PlatformEstimate:
+        return next(p for p in self.platforms if p.id == platform_id)
+
+    @property
+    def focus(self) -> PlatformEstimate:
+        """The platform the sliders move."""
+        return next(p for p in self.platforms if p.is_focus)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One platform over the sizes it is sold in: arrays of equal length, ascending chips."""
+
+    id: str
+    chips: np.ndarray
+    wall_hours: np.ndarray
+    total_usd: np.ndarray  # cash
+    on_frontier: np.ndarray  # bool: no other point of any platform is both faster and cheaper
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Total cost (scenario basis) of every platform while one input moves.
+
+    ``x`` has shape (n,); ``total_usd``, ``p10`` and ``p90`` have shape (platforms, n), NaN where
+    there is no price. ``fixed_usd`` (platforms,) is the part that does not grow with iterations.
+    """
+
+    axis: str
+    x: np.ndarray
+    ids: tuple[str, ...]
+    total_usd: np.ndarray
+    p10: np.ndarray
+    p90: np.ndarray
+    fixed_usd: np.ndarray

@@ -1,0 +1,168 @@
+"""Every sentence of the estimate: links, sizes, prices, matching, access, verdicts.
+
+English source of the translations. ``{name:spec}`` takes a raw number and writes it as
+:mod:`core.numbers` does. A verdict has at most two sentences and one bold clause.
+"""
+
+from __future__ import annotations
+
+
+def N_(text: str) -> str:
+    """Mark a string for the translators; it is translated where it is shown."""
+    return text
+
+
+SENTENCES: dict[str, str] = {
+    "no_verdict": "",
+    # Links and input
+    "link_too_long": N_(
+        "This link has {size:int} characters and links have at most {limit:int}; the default example is shown instead."
+    ),
+    "codec_newer": N_(
+        'This link says version "{given}", and this release reads version {known}; what it could read is shown.'
+    ),
+    "params_ignored": N_("Not a setting, so left out: {given}."),
+    "preset_unknown": N_('No preset is called "{given}"; the nearest is {nearest}.'),
+    "model_unknown": N_('No model is called "{given}"; the nearest, {nearest}, is used.'),
+    "model_missing": N_("Neither a model nor a parameter count was given; {used} is used."),
+    "plan_unknown": N_('No price plan is called "{given}"; the nearest is {nearest}.'),
+    "value_unreadable": N_('{name}: "{given}" cannot be read; {used} is used.'),
+    "value_replaced": N_('{name}: "{given}" is out of range; {used} is used.'),
+    "not_a_number": N_("{name}: {why}."),
+    "out_of_range": N_('{name}: "{given}" is out of range; it should be {limit}.'),
+    "active_above_total": N_("Active parameters ({active:count}) cannot exceed the total; {total:count} is used."),
+    "too_many_platforms": N_("{n} platforms were given; the first {limit} are shown."),
+    "offer_unknown": N_("{chip}: no offer of {provider} in {region}; the nearest offer is used."),
+    "size_snapped": N_("{given:int} {chip} chips are not sold; the nearest size, {used:int} ({name}), is used."),
+    "snapshot_other": N_(
+        "This link was made with the data of {given}, which is not kept here; today's prices and facts are shown."
+    ),
+    "snapshot_older": N_("This link shows the data of {given}; prices have a newer snapshot."),
+    "model_moved": N_("This link was made by version {given} of the model; the numbers are those of version {now}."),
+    "link_too_long_given": N_("--link has {size:int} characters and links have at most {limit:int}."),
+    "model_unknown_given": N_('No model is called "{given}"; the nearest is {nearest}.'),
+    "active_above_total_given": N_("Active parameters ({active:count}) cannot exceed the total ({total:count})."),
+    "too_many_platforms_given": N_("{n} platforms were given; at most {limit} can be compared."),
+    "provider_unknown": N_("{chip}: no offer of {provider} in {region}; it is offered by {sellers}."),
+    "needs": N_("{first} needs {second}."),
+    "conflict": N_("{first} and {second} cannot both be given."),
+    # A platform's problems
+    "no_price": N_("{chip}: no price. Enter your own quote to include it."),
+    "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}, or enter your own quote."),
+    "no_peak": N_("{chip}: no bf16 peak is published, so no time or cost can be given."),
+    "size_not_sold": N_("{chip} is not sold as {chips:int} chips; the nearest sizes are {near}."),
+    "no_sizes": N_("No size that is sold is known for {chip}."),
+    "below_minimum_order": N_(
+        "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
+    ),
+    "does_not_fit": N_(
+        "{chips:int} {chip} chips do not hold the model: {state:bytes} of model state against {usable:bytes} usable."
+    ),
+    "mfu_borrowed": N_(
+        "{chip}: too few published bf16 runs; its utilisation comes from {n} runs of {source}, with a wider range."
+    ),
+    "mfu_moe": N_(
+        "Most published runs behind these utilisations are dense; {n} mixture-of-experts runs reach {ratio:pct} of their chip's median."
+    ),
+    "match_chips": N_("{chip}: {chips:int} chips are not sold; its largest size, {largest:int}, is used."),
+    "match_finish": N_(
+        "{chip}: finishing as early takes {chips:int} chips and it is sold up to {largest:int}; it finishes later."
+    ),
+    "match_none_fits": N_("{chip}: no size holds the model; its largest, {chips:int} chips, is shown."),
+    "match_budget": N_("{chip}: no size finishes within {budget:usd}; the cheapest is shown."),
+    "match_deadline": N_("{chip}: no size finishes within {weeks:.3g} weeks; the fastest is shown."),
+    # Can we get it?
+    "access_quota_zero": N_("Quota 0: ask first"),
+    "access_quota_request": N_("Quota on request"),
+    "access_self_serve": N_("Self-serve"),
+    "access_contact_sales": N_("Through sales"),
+    "access_spot": N_("Can be taken back"),
+    "access_commitment": N_("By contract"),
+    "access_capacity_block": N_("Book a block, pay ahead"),
+    "access_flex_start": N_("Queued start"),
+    "access_calendar": N_("Book dates ahead"),
+    "access_own_quote": N_("As you were quoted"),
+    "access_unknown": N_("Not known"),
+    "port_runs": N_("runs your code"),
+    "port_needed": N_("needs a port"),
+    "port_small": N_("needs a small port"),
+    "port_nothing": N_("nothing to port"),
+    # Verdicts
+    "verdict_not_needed": N_(
+        "**{model} needs no cluster: the whole run is {flops:flop}, {hours:hours} on one {chip}.** "
+        "A workstation or a free notebook does it."
+    ),
+    "verdict_not_fit": N_(
+        "**{model} does not fit {chips:int} {chip} chips: {state:bytes} of model state against {usable:bytes} usable.** "
+        "The smallest size that holds it is {holds:int} chips ({sold_as}){tail}."
+    ),
+    "verdict_not_fit_any": N_(
+        "**{model} does not fit {chips:int} {chip} chips: {state:bytes} of model state against {usable:bytes} usable.** "
+        "No size that is sold holds it; choose another chip."
+    ),
+    "tail_lora_fits": N_("; LoRA does fit these {chips:int}"),
+    "verdict_no_price": N_(
+        "**{focus} has no price here, so it has no total.** {best} is the cheapest that has one, at {total:usd} a version; "
+        "enter your own quote to compare."
+    ),
+    "verdict_no_prices": N_(
+        "**No platform here has a price, so there is no total.** Choose another plan or enter your own quote."
+    ),
+    "verdict_over_budget": N_(
+        "**{budget:usd} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** "
+        "It buys about {fewer_tokens:count} tokens, or a model of about {smaller:count} parameters."
+    ),
+    "verdict_over_budget_iterations": N_(
+        "**{budget:usd} does not pay for {iterations} iterations of {model} on {tokens:count} tokens; the cheapest offer, {best}, "
+        "needs {total:usd}.** It buys {bought}, or all of them on about {fewer_tokens:count} tokens or with about {smaller:count} parameters."
+    ),
+    "verdict_single": N_(
+        "**{model} on {tokens:count} tokens costs {total:usd} a version on {focus}; the final run takes {hours:hours}.** "
+        "Add a platform to compare."
+    ),
+    "verdict_tie": N_("**No clear winner on price: {names} are within the model's error.** {tail}"),
+    "verdict_tie_focus_out": N_(
+        "**No clear winner on price: {names} are within the model's error; {focus} is out at {ratio:ratio}.** {tail}"
+    ),
+    "tail_all_run": N_("All run your code as it is, so choose on access and date."),
+    "tail_some_run": N_("{names} run your code as it is, so choose on access and date."),
+    "tail_one_runs": N_("Only {names} runs your code as it is, so choose on access and date."),
+    "tail_none_runs": N_("All need a port, so choose on access and the cost of moving."),
+    "tail_choose": N_("Choose on access and date."),
+    "verdict_wins": N_(
+        "**{focus} is cheapest of the offers you allow: {total:usd} a version, against {other:usd} for {second}.** "
+        "That holds while {second} costs more than {price:rate} and {focus} reaches {mfu:pct} MFU{tail}."
+    ),
+    "tail_port_extra": N_("; the move itself is not in this price"),
+    "verdict_loses": N_(
+        "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.** "
+        "It beats {ref} only if {ref} costs more than {price:rate} (now {now:rate}, {dated})."
+    ),
+    "verdict_loses_plain": N_(
+        "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.**"
+    ),
+    # The Cost page's verdict
+    "tail_ratio": N_(", {ratio:ratio} {other}"),
+    "tail_cheaper_chip": N_("; {other} saves {saved:usd}"),
+    "cost_cash_experiments": N_(
+        "**A version on {focus} costs {total:usd} in cash{compared}.** {share:pct} of it is experiments, "
+        "so one run fewer saves {saved:usd}{tail}."
+    ),
+    "cost_loaded_experiments": N_(
+        "**A version on {focus} costs {total:usd} fully loaded{compared}.** {share:pct} of it is experiments, "
+        "so one run fewer saves {saved:usd} of rent{tail}."
+    ),
+    "cost_economic_experiments": N_(
+        "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {share:pct} of it is experiments, "
+        "so one run fewer saves {saved:usd} of rent{tail}."
+    ),
+    "cost_cash": N_(
+        "**A version on {focus} costs {total:usd} in cash{compared}.** {chips:usd} of it is chip rent{tail}."
+    ),
+    "cost_loaded": N_(
+        "**A version on {focus} costs {total:usd} fully loaded{compared}.** {chips:usd} of it is chip rent{tail}."
+    ),
+    "cost_economic": N_(
+        "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {chips:usd} of it is chip rent{tail}."
+    ),
+}

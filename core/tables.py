@@ -1,0 +1,261 @@
+"""Reading the tables in data/: one tidy CSV per kind of fact, checked against schema.csv.
+
+The schema is data too: a pydantic model per table is built from it. Whatever does not fit is
+refused with one sentence that names the file, the row (the line an editor shows) and the column.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+
+from core import dates
+from core.messages import InputError, message
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+
+class DataError(InputError):
+    """A table that cannot be trusted. Carries where: file, row (editor's line) and column."""
+
+    def __init__(self, code: str, file: str, row: int, column: str, **params: object):
+        super().__init__(message(code, "error", f"{file}:{row}:{column}", file=file, row=row, column=column, **params))
+        self.file, self.row, self.column = file, row, column
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One line of schema.csv."""
+
+    table: str
+    column: str
+    type: str
+    unit: str
+    required: bool
+    key: bool
+    allowed: tuple[str, ...]
+    min: float | None
+    max: float | None
+    references: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A validated table: rows as mappings from column to typed value, ``None`` or "" where empty.
+
+    ``lines[i]`` is the line of the file at which ``rows[i]`` starts.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    lines: tuple[int, ...]
+
+    @property
+    def file(self) -> str:
+        """The file's name, for messages."""
+        return f"{self.name}.csv"
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The table as a DataFrame. pandas is imported here, so that nothing else waits for it."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=[c.column for c in self.columns])
+
+    def refuse(self, code: str, index: int, column: str, **params: object) -> DataError:
+        """The error about cell ``column`` of row ``index``."""
+        return DataError(code, self.file, self.lines[index], column, **params)
+
+
+def nearest(given: str, choices: Iterable[str]) -> str:
+    """The choice that ``given`` begins, or else the one spelled most like it; "" only when there is none.
+
+    >>> nearest("ondemand", ["spot", "on_demand"]), nearest("h100", ["h200_sxm", "h100_sxm"])
+    ('on_demand', 'h100_sxm')
+    """
+    options = {choice.casefold(): choice for choice in choices}
+    wanted = given.casefold()
+    begun = [o for o in options if wanted and o.startswith(wanted)]
+    found = begun or difflib.get_close_matches(wanted, options, n=1, cutoff=0.0)
+    return options[min(found, key=len)] if found else ""
+
+
+def _date(text: str) -> str:
+    dates.precision_of(text)
+    return text
+
+
+_PLAIN = {"text": str, "list": str, "platforms": str, "integer": int, "number": float}
+
+
+def _field(column: Column) -> Any:
+    """The pydantic field of a column: ``(annotation, default)``."""
+    annotation: Any
+    if column.type in ("integer", "number"):
+        annotation = Annotated[_PLAIN[column.type], Field(ge=column.min, le=column.max)]
+        return (annotation, ...) if column.required else (annotation | None, None)
+    if column.type == "yes_no":
+        annotation = Literal["yes", "no"]
+    elif column.type == "date":
+        annotation = Annotated[str, AfterValidator(_date)]
+    else:
+        # A reference may also be one of the allowed words (such as *); the check of references sees both.
+        annotation = Literal[column.allowed] if column.allowed and not column.references else _PLAIN[column.type]
+    return (annotation, ...) if column.required else (annotation, "")
+
+
+def _cells(text: str, file: str, columns: tuple[Column, ...]) -> tuple[list[dict[str, str]], list[int]]:
+    """The non-empty cells of each row, and the line each row starts at."""
+    reader = csv.reader(io.StringIO(text))
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    header: list[str] | None = None
+    start = 1
+    try:
+        for cells in reader:
+            if not cells:
+                start = reader.line_num + 1
+                continue
+            if header is None:
+                header = [c.strip() for c in cells]
+                _check_header(header, file, columns)
+            elif len(cells) != len(header):
+                place = header[min(len(cells), len(header) - 1)]
+                raise DataError("data_ragged", file, start, place, given=len(cells), expected=len(header))
+            else:
+                rows.append({name: cell for name, cell in zip(header, map(str.strip, cells), strict=True) if cell})
+                lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError("data_unreadable", file, reader.line_num, "", given=str(error)) from None
+    if header is None:
+        raise DataError("data_column_missing", file, 1, columns[0].column)
+    return rows, lines
+
+
+def _check_header(header: list[str], file: str, columns: tuple[Column, ...]) -> None:
+    known = [c.column for c in columns]
+    for name in header:
+        if name not in known:
+            raise DataError("data_column_unknown", file, 1, name, nearest=nearest(name, known))
+        if header.count(name) > 1:
+            raise DataError("data_column_twice", file, 1, name)
+    for name in known:
+        if name not in header:
+            raise DataError("data_column_missing", file, 1, name)
+
+
+def _cell_error(
+    table: Table, columns: Mapping[str, Column], errors: list[Any], cells: list[dict[str, str]]
+) -> DataError:
+    """The first problem pydantic found, in the reader's words."""
+    order = {name: i for i, name in enumerate(columns)}
+    error = min(errors, key=lambda e: (e["loc"][0], order[e["loc"][1]]))
+    index, name = error["loc"][:2]
+    column, given, kind = columns[name], cells[index].get(name, ""), error["type"]
+
+    def refuse(code: str, **params: object) -> DataError:
+        return table.refuse(code, index, name, given=given[:60], **params)
+
+    if kind == "missing":
+        return refuse("data_source_missing" if name in ("source", "sources") else "data_empty")
+    if kind == "literal_error":
+        allowed = column.allowed or ("yes", "no")
+        return refuse("data_vocabulary", nearest=nearest(given, allowed), allowed=", ".join(allowed))
+    if kind == "finite_number":
+        return refuse("data_not_finite")
+    if kind == "greater_than_equal":
+        return refuse("data_too_small", nearest=f"{column.min:.15g}")
+    if kind == "less_than_equal":
+        return refuse("data_too_large", nearest=f"{column.max:.15g}")
+    if column.type == "integer":
+        return refuse("data_not_integer")
+    if column.type == "date":
+        return refuse("data_date")
+    return refuse("data_not_number")
+
+
+def read_table(path: Path, columns: tuple[Column, ...]) -> Table:
+    """Read and validate one CSV against its columns; :class:`DataError` for the first cell that does not fit."""
+    name = path.stem
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError("data_table_missing", path.name, 1, "") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError("data_unreadable", path.name, line, "", given="not UTF-8") from None
+    cells, lines = _cells(text, path.name, columns)
+    table = Table(name, columns, (), tuple(lines))
+    by_name = {c.column: c for c in columns}
+    config = ConfigDict(extra="forbid", allow_inf_nan=False, protected_namespaces=())
+    model: Any = create_model(name, __config__=config, **{c.column: _field(c) for c in columns})
+    try:
+        rows = TypeAdapter(list[model]).validate_python(cells)
+    except ValidationError as error:
+        raise _cell_error(table, by_name, error.errors(include_url=False), cells) from None
+    return Table(name, columns, tuple(vars(row) for row in rows), tuple(lines))
+
+
+def _bootstrap() -> tuple[Column, ...]:
+    """The columns of schema.csv itself."""
+    types = ("text", "integer", "number", "yes_no", "date", "list", "platforms")
+
+    def column(name: str, kind: str = "text", *, need: bool = False, key: bool = False,
+               allowed: tuple[str, ...] = (), about: str = "") -> Column:  # fmt: skip
+        return Column("schema", name, kind, "", need or key, key, allowed, None, None, "", about)
+
+    return (
+        column("table", key=True, about="Table, and name of its file"),
+        column("column", key=True, about="Column"),
+        column("type", need=True, allowed=types, about="Type of the cells; list is separated by semicolons"),
+        column("unit", about="Unit of the numbers"),
+        column("required", "yes_no", need=True, about="Every row needs a value"),
+        column("key", "yes_no", need=True, about="Part of the primary key"),
+        column("allowed", about="Vocabulary, separated by |"),
+        column("min", "number", about="Smallest number allowed"),
+        column("max", "number", about="Largest number allowed"),
+        column("references", about="table.column that must hold the value"),
+        column("description", need=True, about="What the column holds"),
+    )
+
+
+def read_schema(directory: Path) -> tuple[Table, dict[str, tuple[Column, ...]]]:
+    """schema.csv as a table, and its columns by table."""
+    schema = read_table(directory / "schema.csv", _bootstrap())
+    by_table: dict[str, list[Column]] = {}
+    for row in schema.rows:
+        column = Column(
+            table=row["table"],
+            column=row["column"],
+            type=row["type"],
+            unit=row["unit"],
+            required=row["required"] == "yes",
+            key=row["key"] == "yes",
+            allowed=tuple(row["allowed"].split("|")) if row["allowed"] else (),
+            min=row["min"],
+            max=row["max"],
+            references=row["references"],
+            description=row["description"],
+        )
+        by_table.setdefault(column.table, []).append(column)
+    return schema, {name: tuple(columns) for name, columns in by_table.items()}
+
+
+def read_tables(directory: Path = DATA) -> dict[str, Table]:
+    """Every table that schema.csv describes, validated cell by cell (see :mod:`core.checks` for the rest)."""
+    schema, columns = read_schema(directory)
+    return {"schema": schema, **{name: read_table(directory / f"{name}.csv", c) for name, c in columns.items()}}

@@ -1,0 +1,1 @@
+"""Workload, memory and throughput of a training run."""

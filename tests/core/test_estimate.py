@@ -1,0 +1,308 @@
+"""The estimate: what must hold for any scenario, and the cases a reader would check."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.catalogue import load_catalogue
+from core.curves import AXES, cost_against, curves
+from core.economics.draws import win_shares
+from core.economics.verdict import cost_verdict
+from core.estimate import estimate
+from core.link import preset_scenario
+from core.scenario import Platform, Scenario, platform_keys
+
+CATALOGUE = load_catalogue()
+BASE = preset_scenario("continue_70b", CATALOGUE)
+CASES = [preset_scenario(p, CATALOGUE) for p in CATALOGUE.presets]
+
+
+def with_(scenario=BASE, **changes):
+    return Scenario(**(dict(scenario) | changes))
+
+
+def cash(report):
+    return {p.id: p.bills["cash"].total_usd for p in report.platforms if p.bills}
+
+
+small = st.sampled_from(CASES)
+
+
+@given(small)
+@settings(deadline=None)
+def test_doubling_the_tokens_doubles_the_chip_hours(scenario):
+    """At a given size and utilisation: the sizes of the others follow the focus, so they stay too."""
+    once, twice = (estimate(with_(scenario, tokens=scenario.tokens * k), CATALOGUE) for k in (1, 2))
+    for a, b in zip(once.platforms, twice.platforms, strict=True):
+        assert b.chip_hours == pytest.approx(2 * a.chip_hours)
+        assert b.size == a.size
+
+
+@given(small, st.floats(-0.9, 5), st.floats(0, 3))
+@settings(deadline=None)
+def test_a_higher_price_never_lowers_cost(scenario, change, more):
+    low, high = (cash(estimate(with_(scenario, price_change=c), CATALOGUE)) for c in (change, change + more))
+    assert all(high[k] >= low[k] * (1 - 1e-12) for k in low)
+
+
+@given(small, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_the_order_of_the_platforms_changes_nothing(scenario, random):
+    shuffled = list(scenario.platforms)
+    random.shuffle(shuffled)
+    one, other = (estimate(with_(scenario, platforms=tuple(p)), CATALOGUE) for p in (scenario.platforms, shuffled))
+    assert {p.id: p for p in one.platforms} == {p.id: p for p in other.platforms}
+    assert one.ranking == other.ranking
+    assert one.verdict.text == other.verdict.text
+    assert one.flips == other.flips
+
+
+@pytest.mark.parametrize("scenario", CASES, ids=lambda s: s.preset)
+@pytest.mark.parametrize("match", ["finish", "chips", "budget", "best"])
+def test_every_number_of_every_preset_is_finite_and_adds_up(scenario, match):
+    report = estimate(with_(scenario, match=match), CATALOGUE)
+    for p in report.platforms:
+        assert p.size.sold
+        for bill in p.bills.values():
+            parts = [getattr(bill, f) for f in bill.__slots__ if f != "total_usd"]
+            assert bill.total_usd == pytest.approx(math.fsum(parts), abs=0.005)
+            assert all(math.isfinite(v) for v in parts)
+        assert p.total_usd_p10 <= p.bills["cash"].total_usd * (1 + 1e-12)
+        assert p.bills["cash"].total_usd <= p.total_usd_p90 * (1 + 1e-12)
+        assert p.chip_hours == pytest.approx(p.wall_hours * p.size.chips)
+    assert sum(p.win_share for p in report.platforms) == pytest.approx(1)
+    for text in (report.verdict.text, cost_verdict(report).text):
+        assert text
+        assert "{" not in text
+        assert "nan" not in text
+        assert len(text.split()) <= 55
+        assert text.replace("e.g.", "").count(". ") <= 2
+
+
+def test_same_finish_date_gives_the_smallest_size_that_ends_no_later():
+    report = estimate(BASE, CATALOGUE)
+    for p in report.platforms:
+        assert p.wall_hours <= report.focus.wall_hours * (1 + 1e-9)
+        smaller = CATALOGUE.size_at_most(p.accelerator.id, p.size.chips - 1)
+        if not p.is_focus and smaller is not None:
+            assert p.wall_hours * p.size.chips / smaller.chips > report.focus.wall_hours or not holds(p, smaller.chips)
+
+
+def holds(p, chips):
+    return chips * p.accelerator.hbm_bytes * 0.92 >= 16 * 70.55e9
+
+
+def test_same_chips_means_at_least_as_many():
+    report = estimate(with_(match="chips", chips=256), CATALOGUE)
+    assert [p.size.chips for p in report.platforms] == [256] * 6
+
+
+def test_same_budget_is_spent_on_speed_and_not_exceeded():
+    report = estimate(with_(match="budget", budget_usd=400_000), CATALOGUE)
+    for p in report.platforms:
+        if not p.is_focus and not p.problems:
+            assert p.bills["cash"].total_usd <= 400_000
+
+
+def test_each_at_its_best_meets_the_deadline_with_few_chips():
+    report = estimate(with_(match="best", deadline_weeks=6), CATALOGUE)
+    for p in report.platforms:
+        if not p.is_focus:
+            assert p.wall_hours <= 6 * 168
+
+
+def test_an_impossible_match_says_so_and_still_answers():
+    tiny = (Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="t4"))
+    report = estimate(with_(platforms=tiny, chips=6144), CATALOGUE)
+    assert "match_finish" in [m.code for m in report.platforms[1].problems]
+    assert report.platforms[1].bills is not None
+
+
+def test_a_chip_without_a_price_has_no_total_and_says_so():
+    report = estimate(with_(platforms=(*BASE.platforms[:2], Platform(accelerator_id="mi455x"))), CATALOGUE)
+    p = report.platforms[2]
+    assert p.bills is None
+    assert p.total_usd_p10 is None
+    assert not p.feasible
+    assert "no price" in p.problems[0].text
+    assert report.ranking[-1] == p.id
+
+
+def test_a_chip_without_a_peak_has_no_time_either():
+    report = estimate(
+        with_(platforms=(*BASE.platforms[:2], Platform(accelerator_id="tpu_8t", quote_usd_per_chip_hour=5.0))),
+        CATALOGUE,
+    )
+    p = report.platforms[2]
+    assert p.wall_hours is None
+    assert p.bills is None
+    assert "no_peak" in [m.code for m in p.problems]
+
+
+def test_a_size_that_is_not_sold_is_answered_and_marked():
+    report = estimate(with_(chips=100), CATALOGUE)
+    assert not report.focus.feasible
+    assert "64 or 128" in report.focus.problems[0].text
+    assert report.focus.bills is not None
+
+
+def test_the_users_utilisation_has_no_invented_spread():
+    focus = estimate(with_(mfu=0.5), CATALOGUE).focus
+    assert focus.utilisation.origin == "user"
+    assert focus.total_usd_p10 == focus.total_usd_p90 == pytest.approx(focus.bills["cash"].total_usd)
+    others = estimate(with_(mfu=0.5), CATALOGUE).platforms[1]
+    assert others.utilisation.origin != "user"
+
+
+def test_moving_all_in_proportion_keeps_the_ratios():
+    plain = estimate(BASE, CATALOGUE)
+    half = estimate(with_(mfu=plain.focus.utilisation.mfu / 2, mfu_scope="proportion"), CATALOGUE)
+    for a, b in zip(plain.platforms, half.platforms, strict=True):
+        assert b.utilisation.mfu == pytest.approx(a.utilisation.mfu / 2)
+
+
+def test_credits_lower_cash_and_never_below_zero():
+    plain = cash(estimate(BASE, CATALOGUE))
+    some = cash(estimate(with_(credits_usd=50_000), CATALOGUE))
+    all_ = cash(estimate(with_(credits_usd=1e9), CATALOGUE))
+    assert all(some[k] == pytest.approx(plain[k] - 50_000) for k in plain)
+    assert all(abs(v) < 0.005 for v in all_.values())
+
+
+def test_a_commitment_puts_money_at_risk_and_on_demand_none():
+    report = estimate(
+        with_(platforms=(Platform(accelerator_id="tpu_v5p", plan="commit_1y"), Platform(accelerator_id="tpu_v5p"))),
+        CATALOGUE,
+    )
+    committed = report["tpu_v5p.commit_1y"]
+    assert committed.price_usd_per_chip_hour == pytest.approx(2.94)
+    year = committed.size.chips * 8766 * 2.94
+    bill = committed.bills["cash"]
+    assert committed.at_risk_usd == pytest.approx(year - bill.chips_usd - bill.experiments_usd, rel=1e-3)
+    assert report["tpu_v5p"].at_risk_usd == 0
+
+
+def test_flip_points_are_ties():
+    """At the solved H100 price, H100 costs what the other platform costs."""
+    report = estimate(BASE, CATALOGUE)
+    ref = report[report.flip_reference]
+    for flip in report.flips:
+        moved = tuple(
+            p.model_copy(update={"quote_usd_per_chip_hour": flip.price_usd_per_chip_hour}) if k == ref.id else p
+            for k, p in zip(platform_keys(BASE.platforms), BASE.platforms, strict=True)
+        )
+        again = estimate(with_(platforms=moved), CATALOGUE)
+        assert again[ref.id].bills["cash"].total_usd == pytest.approx(report[flip.id].bills["cash"].total_usd, rel=1e-3)
+        assert flip.p10 <= flip.price_usd_per_chip_hour <= flip.p90
+
+
+VERDICTS = {
+    "verdict_not_fit": with_(chips=4, model="llama_3_1_405b"),
+    "verdict_no_price": with_(
+        platforms=(Platform(accelerator_id="mi455x"), Platform(accelerator_id="h100_sxm")), focus="mi455x"
+    ),
+    "verdict_no_prices": with_(platforms=(Platform(accelerator_id="mi455x"),), focus="mi455x"),
+    "verdict_over_budget": with_(budget_usd=10_000),
+    "verdict_over_budget_iterations": with_(budget_usd=10e6, iterations=100),
+    "verdict_single": with_(platforms=(Platform(accelerator_id="tpu_v5p"),)),
+    "verdict_tie_focus_out": BASE,
+    "verdict_tie": with_(
+        platforms=(
+            Platform(accelerator_id="h100_sxm"),
+            Platform(accelerator_id="h200_sxm", quote_usd_per_chip_hour=3.3),
+        ),
+        focus="h100_sxm",
+    ),
+    "verdict_wins": with_(
+        platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=1.0), Platform(accelerator_id="h100_sxm"))
+    ),
+    "verdict_loses": with_(
+        platforms=(Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.5))
+    ),
+    "verdict_not_needed": preset_scenario("mnist", CATALOGUE),
+}
+
+
+@pytest.mark.parametrize("code", VERDICTS)
+def test_the_verdict_grammar(code):
+    verdict = estimate(VERDICTS[code], CATALOGUE).verdict
+    assert verdict.code == code
+    assert verdict.text.count("**") == 2
+    assert len(verdict.text.split()) <= 55
+
+
+def test_the_winner_of_a_verdict_holds_until_its_own_flip():
+    scenario = VERDICTS["verdict_wins"]
+    report = estimate(scenario, CATALOGUE)
+    at = report.verdict.params["mfu"]
+    tie = cash(estimate(with_(scenario, mfu=at), CATALOGUE))
+    assert tie["tpu_v5p"] == pytest.approx(tie["h100_sxm"], rel=0.02)  # sizes may step while the clock moves
+
+
+def test_what_an_exceeded_budget_buys_is_affordable():
+    report = estimate(VERDICTS["verdict_over_budget"], CATALOGUE)
+    fewer = report.verdict.params["fewer_tokens"]
+    cheapest = min(cash(estimate(with_(VERDICTS["verdict_over_budget"], tokens=fewer), CATALOGUE)).values())
+    assert cheapest <= 10_000 * 1.05
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("scenario", CASES[:3], ids=lambda s: s.preset)
+def test_a_sweep_passes_through_the_report(scenario, axis):
+    report = estimate(with_(scenario, basis="economic"), CATALOGUE)
+    sweep = cost_against(report, axis, CATALOGUE)
+    assert sweep.total_usd.shape == (len(report.platforms), len(sweep.x))
+    assert np.all(sweep.p10 <= sweep.total_usd * (1 + 1e-9))
+    assert np.all(sweep.total_usd <= sweep.p90 * (1 + 1e-9))
+    here = {"iterations": scenario.iterations, "tokens": 1.0, "price": 1.0}.get(axis)
+    if here is not None:
+        for row, p in zip(sweep.total_usd, report.platforms, strict=True):
+            assert np.interp(here, sweep.x, row) == pytest.approx(p.bills["economic"].total_usd, rel=1e-3)
+
+
+def test_a_sweep_over_utilisation_falls_and_over_price_rises():
+    report = estimate(BASE, CATALOGUE)
+    assert np.all(np.diff(cost_against(report, "mfu", CATALOGUE).total_usd) < 0)
+    assert np.all(np.diff(cost_against(report, "price", CATALOGUE).total_usd) > 0)
+    assert np.all(np.diff(cost_against(report, "iterations", CATALOGUE).total_usd) > 0)
+
+
+def test_curves_hold_the_chosen_size_and_a_frontier():
+    report = estimate(BASE, CATALOGUE)
+    lines = curves(report, CATALOGUE)
+    assert {c.id for c in lines} == {p.id for p in report.platforms}
+    for c in lines:
+        p = report[c.id]
+        at = int(np.flatnonzero(c.chips == p.size.chips)[0])
+        assert c.wall_hours[at] == pytest.approx(p.wall_hours)
+        assert c.total_usd[at] == pytest.approx(p.bills["cash"].total_usd)
+    points = [(h, t, f) for c in lines for h, t, f in zip(c.wall_hours, c.total_usd, c.on_frontier, strict=True)]
+    for h, t, on in points:
+        beaten = any(h2 <= h and t2 <= t and (h2, t2) != (h, t) for h2, t2, _ in points)
+        assert on != beaten
+
+
+def test_two_offers_of_one_chip_share_its_uncertainty():
+    """The dearer of two offers of the same chip is never cheapest."""
+    report = estimate(BASE, CATALOGUE)
+    assert report["h100_sxm.AWS"].win_share == 0
+    assert report["h100_sxm"].win_share > 0
+
+
+def test_win_shares_split_ties_and_skip_the_unpriced():
+    assert win_shares(np.array([[1.0], [1.0], [np.nan]])).tolist() == [0.5, 0.5, 0.0]
+
+
+def test_more_iterations_and_later_finish_never_cost_less():
+    report = estimate(with_(basis="economic", deadline_weeks=1.0), CATALOGUE)
+    later = estimate(with_(basis="economic", deadline_weeks=0.5), CATALOGUE)
+    for a, b in zip(report.platforms, later.platforms, strict=True):
+        assert b.bills["economic"].total_usd >= a.bills["economic"].total_usd
+
+
+def test_a_report_is_the_same_every_time():
+    assert replace(estimate(BASE, CATALOGUE)) == estimate(BASE, CATALOGUE)

@@ -1,0 +1,275 @@
+"""A link is a total function of the scenario, and any text is a scenario."""
+
+import math
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import MODEL_VERSION
+from core.catalogue import load_catalogue
+from core.link import (
+    CODEC_VERSION,
+    DEFAULT_PRESET,
+    MAX_LINK_CHARS,
+    PARAM_OF,
+    RENAMED_PARAMS,
+    decode,
+    encode,
+    format_platform,
+    params_of,
+    parse_platform,
+    preset_scenario,
+    query,
+    settle,
+)
+from core.messages import InputError
+from core.scenario import PRIVATE_FIELDS, Plan, Platform, Scenario, platform_keys
+
+CATALOGUE = load_catalogue()
+BASE = preset_scenario(DEFAULT_PRESET, CATALOGUE)
+CHIPS = sorted(CATALOGUE.accelerators)
+SOLD = [c for c in CHIPS if CATALOGUE.sizes(c)]
+
+
+def literal(name):
+    return st.sampled_from(get_args(Scenario.model_fields[name].annotation))
+
+
+def number(low, high):
+    return st.floats(low, high, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def platforms(draw):
+    chip = draw(st.sampled_from(SOLD))
+    offer = draw(st.sampled_from([None, *CATALOGUE.offers_for(chip)]))
+    quote = draw(st.none() | number(0, 1e5))
+    if offer is None:
+        return Platform(accelerator_id=chip, plan=draw(st.sampled_from(get_args(Plan))), quote_usd_per_chip_hour=quote)
+    return Platform(
+        accelerator_id=chip,
+        plan=offer.plan,
+        provider=offer.provider,
+        region=draw(st.sampled_from(["", offer.region])),
+        quote_usd_per_chip_hour=quote,
+    )
+
+
+@st.composite
+def scenarios(draw):
+    """Scenarios the catalogue knows: what settle leaves alone."""
+    chosen = tuple(draw(st.lists(platforms(), min_size=1, max_size=7)))
+    keys = platform_keys(chosen)
+    focus = draw(st.integers(0, len(chosen) - 1))
+    named = draw(st.booleans())
+    params = None if named else draw(number(1e3, 1e15))
+    return Scenario(
+        preset=draw(st.sampled_from(sorted(CATALOGUE.presets))),
+        model=draw(st.sampled_from(sorted(CATALOGUE.architectures))) if named else "",
+        params=params,
+        active_params=None if params is None else draw(st.none() | number(1e3, params)),
+        tokens=draw(number(1, 1e18)),
+        seq_len=draw(st.integers(1, 10_000_000)),
+        batch_tokens=draw(number(1, 1e12)),
+        training=draw(literal("training")),
+        precision=draw(literal("precision")),
+        flops=draw(literal("flops")),
+        experiments=draw(number(1, 100)),
+        iterations=draw(st.integers(1, 1000)),
+        versions_per_year=draw(number(0.001, 365)),
+        code_today=draw(literal("code_today")),
+        platforms=chosen,
+        focus=keys[focus],
+        chips=draw(st.sampled_from([s.chips for s in CATALOGUE.sizes(chosen[focus].accelerator_id)])),
+        mfu=draw(st.none() | number(0.01, 1)),
+        mfu_scope=draw(literal("mfu_scope")),
+        match=draw(literal("match")),
+        deadline_weeks=draw(number(0.001, 2000)),
+        budget_usd=draw(number(0, 1e13)),
+        basis=draw(literal("basis")),
+        price_change=draw(number(-0.95, 10)),
+        cash_usd=draw(number(0, 1e13)),
+        burn_usd_per_month=draw(number(0, 1e13)),
+        credits_usd=draw(number(0, 1e13)),
+        staff_engineers=draw(number(0, 1000)),
+        new_hires=draw(number(0, 1000)),
+        engineer_usd_per_year=draw(number(0, 1e13)),
+        setup_weeks=draw(number(0, 500)),
+        week_value_usd=draw(st.none() | number(0, 1e13)),
+        store_data=draw(st.booleans()),
+        bytes_per_token=draw(number(1e-6, 1e6)),
+        checkpoints_kept=draw(st.integers(0, 100_000)),
+    )
+
+
+@given(scenarios())
+@settings(max_examples=200, deadline=None)
+def test_every_value_survives_the_round_trip(scenario):
+    back = decode(params_of("https://example.org/cost?" + query(encode(scenario, CATALOGUE))), CATALOGUE)
+    assert back.scenario == scenario
+    assert back.messages == ()
+    assert back.snapshot == CATALOGUE.snapshot
+    assert back.model_version == MODEL_VERSION
+
+
+def test_every_field_is_explicit_in_a_link():
+    """Nothing is left to a default that may change later."""
+    params = encode(BASE, CATALOGUE)
+    assert set(PARAM_OF.values()) | {"v", "snapshot", "model_version"} == set(params)
+    assert params["v"] == str(CODEC_VERSION)
+
+
+@pytest.mark.parametrize("name", Scenario.model_fields)
+def test_each_field_is_carried_on_its_own(name):
+    """A change of one field changes its own parameter, so no field shares one or goes missing."""
+    other = {
+        "preset": "lora_70b",
+        "model": "llama_3_1_8b",
+        "params": 7e9,
+        "active_params": 3e9,
+        "platforms": (Platform(accelerator_id="tpu_v5p"),),
+        "focus": "h100_sxm",
+        "mfu": 0.31,
+        "week_value_usd": 5.0,
+        "store_data": False,
+    }
+    value = getattr(BASE, name)
+    words = get_args(Scenario.model_fields[name].annotation)
+    changed = (
+        other[name]
+        if name in other
+        else next(w for w in words if w != value)
+        if isinstance(value, str)
+        else value + 1
+        if isinstance(value, int)
+        else value * 1.5 + 0.25
+    )
+    before, after = encode(BASE, CATALOGUE), encode(BASE.model_copy(update={name: changed}), CATALOGUE)
+    assert [k for k in before if before[k] != after[k]] == [PARAM_OF[name]]
+
+
+def test_a_public_link_has_no_company_money_and_no_quote():
+    quoted = BASE.model_copy(
+        update={
+            "platforms": (Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.2345), *BASE.platforms[:1]),
+            "focus": "h100_sxm",
+            "cash_usd": 7654321.0,
+        }
+    )
+    text = query(encode(quoted, CATALOGUE, private=False))
+    assert "1.2345" not in text
+    assert "7654321" not in text
+    assert not {PARAM_OF[f] for f in PRIVATE_FIELDS} & set(params_of(text))
+    back = decode(params_of(text), CATALOGUE).scenario
+    assert back.cash_usd == BASE.cash_usd
+    assert all(p.quote_usd_per_chip_hour is None for p in back.platforms)
+
+
+def test_an_empty_link_is_the_default_example():
+    assert decode({}, CATALOGUE).scenario == BASE
+    assert decode({}, CATALOGUE).messages == ()
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "field", "value"),
+    [
+        ({"chips": "100"}, "size_snapped", "chips", 128),
+        ({"chips": "4096"}, None, "chips", 4096),
+        ({"chips": "1e9"}, "value_replaced", "chips", 16 * 6144 // 16 * 3),
+        ({"chips": "nan"}, "value_unreadable", "chips", 128),
+        ({"mfu": "1.7"}, "value_replaced", "mfu", 1.0),
+        ({"mfu": "-1"}, "value_replaced", "mfu", 0.01),
+        ({"mfu": ""}, None, "mfu", None),
+        ({"tokens": "1e400"}, "value_unreadable", "tokens", 50e9),
+        ({"tokens": "50B"}, None, "tokens", 50e9),
+        ({"budget": "-5"}, "value_replaced", "budget_usd", 0.0),
+        ({"match": "finsh"}, "value_replaced", "match", "finish"),
+        ({"model": "llama_3_1_71b"}, "model_unknown", "model", "llama_3_1_70b"),
+        ({"preset": "continue_71b"}, "preset_unknown", "preset", "continue_70b"),
+        ({"v": "99"}, "codec_newer", "chips", 128),
+        ({"chip": "4"}, "params_ignored", "chips", 128),
+        ({"utm_source": "x", "embed": "true"}, None, "chips", 128),
+        ({"budget_usd": "12345"}, None, "budget_usd", 12345.0),
+        ({"params": "7e9"}, None, "model", ""),
+        ({"active_params": "9e99", "params": "1e9"}, "value_replaced", "params", 1e9),
+        ({"platforms": "nosuch"}, "chip_unknown", "platforms", BASE.platforms),
+        ({"platforms": "v5p-256"}, None, "chips", 128),
+        ({"platforms": "h100_sxm~on_demand~Nobody"}, "offer_unknown", "focus", "h100_sxm"),
+        ({"store_data": "maybe"}, "value_unreadable", "store_data", True),
+        ({"focus": "mars"}, None, "focus", "tpu_v5p"),
+    ],
+)
+def test_a_bad_link_gives_the_nearest_scenario_and_says_so(params, code, field, value):
+    decoded = decode(params, CATALOGUE)
+    assert [m.code for m in decoded.messages][:1] == ([code] if code else [])
+    if not (params.get("chips") == "1e9"):
+        assert getattr(decoded.scenario, field) == value
+    assert all(m.text and "{" not in m.text for m in decoded.messages)
+
+
+def test_the_size_of_a_link_is_bounded():
+    decoded = decode({"model": "x" * 100_000}, CATALOGUE)
+    assert decoded.scenario == BASE
+    assert decoded.messages[0].code == "link_too_long"
+    assert 3 * len(query(encode(BASE, CATALOGUE))) < MAX_LINK_CHARS
+
+
+names = st.sampled_from([*PARAM_OF.values(), "v", "snapshot", "model_version", *RENAMED_PARAMS]) | st.text(max_size=12)
+hostile = st.text(max_size=40) | st.sampled_from(
+    ["nan", "inf", "-inf", "1e400", "-1", "0", "9" * 30, "<script>", "a~b~c~d~e:1@2", "tpu_v5p:0", "@", ":", "~~~", ","]
+)
+
+
+@given(st.dictionaries(names, hostile, max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_no_link_raises_and_every_result_is_settled(params):
+    decoded = decode(params, CATALOGUE)
+    scenario = decoded.scenario
+    assert scenario.focus in platform_keys(scenario.platforms)
+    assert all(m.text for m in decoded.messages)
+    again = settle({f: getattr(scenario, f) for f in Scenario.model_fields}, CATALOGUE)
+    assert again.scenario == scenario
+    assert again.messages == ()
+    assert all(math.isfinite(v) for f in Scenario.model_fields if isinstance(v := getattr(scenario, f), float))
+
+
+def test_every_preset_is_settled():
+    for preset in CATALOGUE.presets:
+        scenario = preset_scenario(preset, CATALOGUE)
+        settled = settle({f: getattr(scenario, f) for f in Scenario.model_fields}, CATALOGUE)
+        assert settled.scenario == scenario
+        assert settled.messages == (), preset
+
+
+@pytest.mark.parametrize(
+    ("text", "chip", "chips", "quote"),
+    [
+        ("v5p-128", "tpu_v5p", 64, None),
+        ("Trillium", "tpu_v6e", None, None),
+        ("p5.48xlarge@2.1", "h100_sxm", 8, 2.1),
+        ("tpu_v5p:4096@4.20", "tpu_v5p", 4096, 4.2),
+        ("H100", "h100_sxm", None, None),
+    ],
+)
+def test_platforms_are_read_by_any_name(text, chip, chips, quote):
+    p = parse_platform(text, CATALOGUE)
+    assert (p.accelerator_id, p.chips, p.quote_usd_per_chip_hour) == (chip, chips, quote)
+    assert parse_platform(format_platform(p), CATALOGUE) == p
+
+
+@pytest.mark.parametrize(
+    "text", ["", "warp9", "tpu_v5p:1.5", "tpu_v5p:0", "tpu_v5p:-4", "tpu_v5p@nan", "tpu_v5p@-1", "v5", "tpu_v5p~weekly"]
+)
+def test_a_bad_platform_is_one_sentence(text):
+    with pytest.raises(InputError) as error:
+        parse_platform(text, CATALOGUE)
+    assert error.value.problem.text.endswith((".", "."))
+    assert "\n" not in error.value.problem.text
+
+
+def test_keys_are_unique_and_do_not_depend_on_the_order():
+    two = (Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=2.0), Platform(accelerator_id="h100_sxm"))
+    assert platform_keys(two) == ("h100_sxm_2", "h100_sxm")
+    assert platform_keys(two[::-1]) == ("h100_sxm", "h100_sxm_2")
