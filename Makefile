@@ -20,7 +20,7 @@ help:
 run: .venv/.app
 	@exec $(PY) -m streamlit run app.py --server.headless true --server.port $(PORT) --server.address $(ADDRESS)
 
-test: .venv/.dev browser
+test: browser
 	@$(PY) -m pytest $(ARGS)
 
 check: .venv/.dev
@@ -28,8 +28,7 @@ check: .venv/.dev
 
 style: .venv/.dev
 	@echo "== style (ruff)"
-	@$(PY) -m ruff check
-	@$(PY) -m ruff format --check
+	@$(PY) -m ruff check; found=$$?; $(PY) -m ruff format --check && exit $$found
 
 types: .venv/.dev
 	@echo "== types (mypy)"
@@ -54,7 +53,7 @@ bench: .venv/.dev
 messages: .venv/.dev
 	@$(EXTRACT) --output-file=$(CATALOGUE)
 
-browser:
+browser: .venv/.dev
 	@sh scripts/browser.sh
 
 # The stamps say what is installed; they are older than the requirements once those change.

@@ -7,10 +7,13 @@ milliseconds. Exit code 1 when a target is missed. ``--quick`` measures less.
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import logging
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,13 +25,14 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np
 
-from core.catalogue import load_catalogue
-from core.estimate import cost_against, curves, estimate
+from core.catalogue import DATA, load_catalogue
+from core.curves import cost_against, curves
+from core.estimate import estimate
 from core.link import decode, encode, preset_scenario
 from core.scenario import platform_keys
 
 PRESET = "continue_70b"
-PAGES = {"Overview": "/", "Cost": "cost"}
+PAGES = {"Overview": "", "Cost": "pages/cost*.py"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,42 +89,43 @@ def model_cases() -> list[Case]:
     def moved(**changes: object) -> object:
         return estimate(base.model_copy(update=changes), catalogue)
 
-    def reload() -> object:
-        getattr(load_catalogue, "cache_clear", lambda: None)()
-        return load_catalogue()
+    copy = Path(tempfile.mkdtemp(), "data")  # the repository's own is read once and kept
+    shutil.copytree(DATA, copy)
+    atexit.register(shutil.rmtree, copy.parent)
 
     return [
         Case(f"estimate, {len(base.platforms)} platforms: chips moved", lambda: moved(chips=next(chips)), 12),
         Case("estimate: utilisation moved", lambda: moved(mfu=next(mfu)), 12),
         Case("estimate: budget moved", lambda: moved(budget_usd=float(next(budget))), 12),
         Case("curves of a report", lambda: curves(report, catalogue), 12),
-        Case("cost against tokens", lambda: cost_against(base, "tokens", catalogue), 25),
+        Case("cost against tokens", lambda: cost_against(report, "tokens", catalogue), 25),
         Case("link: encode", lambda: encode(base, catalogue), 2),
         Case("link: decode", lambda: decode(params, catalogue), 5),
-        Case("catalogue: read data/", reload, None, 5),
+        Case("catalogue: read data/", lambda: load_catalogue(directory=copy), None, 5),
     ]
 
 
 def page_cases() -> list[Case]:
     """A run of the whole page script after a slider has moved, in Streamlit's own test harness."""
+    from streamlit.logger import set_log_level
     from streamlit.testing.v1 import AppTest
 
-    logging.getLogger("streamlit").setLevel(logging.ERROR)
+    from ui.strip import BUDGETS
+
+    set_log_level("ERROR")
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
 
     def moving(name: str, page: str) -> Case:
         test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-        if page != "/":
-            test = test.switch_page(page).run()
+        for file in ROOT.glob(page) if page else ():
+            test = test.switch_page(str(file.relative_to(ROOT))).run()
         if test.exception:
             raise SystemExit(f"{name}: {test.exception[0].message}")
-        turn = count(1)
+        turn = cycle(BUDGETS)
 
         def move() -> object:
-            slider = next(w for w in (*test.select_slider, *test.slider) if "udget" in w.label)
-            options = list(getattr(slider, "options", ()))
-            at = next(turn)
-            value = options[at % len(options)] if options else slider.min + at % 10 * slider.step
-            return slider.set_value(value).run()
+            slider = next(w for w in (*test.select_slider, *test.slider) if w.key == "w_budget")
+            return slider.set_value(next(turn)).run()
 
         return Case(f"page {name}: budget moved, whole script", move, None, 30)
 

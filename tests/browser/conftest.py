@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -125,14 +125,18 @@ def _browser_path(playwright: Playwright) -> str:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One Chromium for the session."""
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        try:
+            playwright = stack.enter_context(sync_playwright())
+        except Exception as problem:  # noqa: BLE001 - the driver is a program that may lack a library
+            pytest.skip(f"Playwright does not start: {problem}")
         path = _browser_path(playwright)
         try:
             browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         except playwright_api.Error as problem:
             pytest.skip(f"{path} does not start: {str(problem).splitlines()[0]}")
+        stack.callback(browser.close)
         yield browser
-        browser.close()
 
 
 @contextmanager

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.driver import open_page
+from tests.browser.driver import address, open_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -14,13 +12,15 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Server
 
 
-@pytest.mark.parametrize("path", ["cost", "scaling", "migration", "memo"])
-def test_a_link_is_the_first_visit_to_a_server(fresh_server: Server, page: Page, path: str) -> None:
-    open_page(page, f"{fresh_server.url}/{path}")
+def test_a_link_may_be_the_first_visit_to_a_server(fresh_server: Server, page: Page) -> None:
+    open_page(page, f"{fresh_server.url}/cost?chips=256")
     assert page.get_by_test_id("stSidebar").is_visible()
-    assert page.get_by_test_id("stTopNavLink").count() or page.get_by_test_id("stSidebarNavLink").count()
+    assert page.get_by_test_id("stTopNavLink").count() > 1
+    assert page.locator("input[type=range]").count() >= 3
     assert page.get_by_text("Page not found").count() == 0
     assert page.get_by_test_id("stException").count() == 0
+    assert "/cost?" in address(page)
+    assert "chips=256" in address(page)
 
 
 def test_overview_shows_the_three_sliders(server: Server, page: Page) -> None:
