@@ -87,7 +87,7 @@ def matched_size(
             code, "warning", accelerator_id, chip=catalogue.accelerators[accelerator_id].short_name, **params
         )
 
-    if scenario.match == "chips" or scenario.match == "finish" or cash_at is None:
+    if scenario.match in ("chips", "finish") or cash_at is None:
         by_chips = scenario.match == "chips"
         alone = float(wall_hours(need.workload.flops, 1.0, need.peak_flops, need.mfu))
         wanted = float(focus_chips) if by_chips else alone / focus_wall_hours * (1 - ROUNDING)

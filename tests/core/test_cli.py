@@ -1,0 +1,161 @@
+"""The command line as a program: what it prints, where, and how it ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+
+ROOT = Path(__file__).parents[2]
+ARTICLES = (
+    "--params 70e9 --tokens 2.5e12 --platform tpu_v5p:4096@4.20 --platform h100_sxm:2048@2.35 --mfu 0.5 --bare --json"
+)
+PRESETS = ["continue_70b", "articles_70b_10tb", "moe_671b", "dense_1t", "lora_70b", "vision_resnet_50", "mnist"]
+BAD = [
+    *"""
+--platform warp9
+--platform v5:128
+--platform tpu_v5p:x
+--platform tpu_v5p:0
+--platform tpu_v5p@nan
+--platform h100_sxm@-1
+--platform h100_sxm~on_demand~Nobody
+--params nan
+--params -5
+--params 1e400
+--params inf
+--params
+--tokens 0
+--mfu 1.7
+--mfu 0
+--mfu nan
+--budget -3
+--deadline-weeks 0
+--model llama_9
+--preset nope
+--active-params 1e9
+--params 1e9 --active-params 2e9
+--params 1e9 --model llama_3_1_70b
+--preset continue_70b --link ?v=1
+--bogus
+""".strip().splitlines(),
+    "--link " + "x" * 100_000,
+    " ".join(["--platform tpu_v5p"] * 8),
+]
+
+
+def run(capsys, text):
+    status = main(["estimate", *text.split()])
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert status == 0
+
+    def refuse(name):
+        raise AssertionError(f"{name} in the document")
+
+    return json.loads(out, parse_constant=refuse)
+
+
+def test_the_articles_own_run(capsys):
+    document = run(capsys, ARTICLES)
+    v5p, h100 = document["platforms"]
+    assert v5p["id"] == v5p["accelerator_id"] == "tpu_v5p"
+    assert v5p["chips"] == 4096
+    assert v5p["mfu"] == 0.5
+    assert v5p["wall_hours"] == pytest.approx(310, rel=0.01)
+    assert v5p["chip_hours"] == pytest.approx(1.27e6, rel=0.01)
+    assert v5p["bill"]["chips_usd"] == v5p["bill"]["total_usd"] == pytest.approx(5.34e6, rel=0.01)
+    assert v5p["usd_per_million_tokens"] == pytest.approx(5.34e6 / 2.5e6, rel=0.01)
+    assert h100["wall_hours"] == pytest.approx(6 * 70e9 * 2.5e12 / (2048 * 989e12 * 0.5 * 3600), rel=1e-6)
+    assert all(p["feasible"] and p["problems"] == [] for p in document["platforms"])
+    assert set(document["verdict"]) == {"code", "params", "text"}
+    assert document["snapshot"]
+    assert document["model_version"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_bill_adds_up_to_the_cent(capsys, preset):
+    for p in run(capsys, f"--preset {preset} --json")["platforms"]:
+        parts = {k: v for k, v in p["bill"].items() if k != "total_usd"}
+        assert round(100 * sum(parts.values())) == round(100 * p["bill"]["total_usd"])
+
+
+def test_the_link_reproduces_the_numbers(capsys):
+    first = run(capsys, "--preset lora_70b --platform v5p-128@3.1 --platform h100_sxm~spot~AWS --budget 70k --json")
+    again = run(capsys, f"--link {first['link']} --json")
+    assert again["platforms"] == first["platforms"]
+    assert again["verdict"] == first["verdict"]
+    assert again["link"] == first["link"]
+
+
+def test_ids_are_unique_when_a_chip_is_repeated(capsys):
+    document = run(capsys, "--platform h100_sxm:64@2 --platform h100_sxm:64@3 --platform h100_sxm --json")
+    ids = [p["id"] for p in document["platforms"]]
+    assert len(set(ids)) == 3
+    assert {p["accelerator_id"] for p in document["platforms"]} == {"h100_sxm"}
+
+
+def test_a_chip_without_a_price_has_no_total(capsys):
+    p = run(capsys, "--platform mi455x:64 --json")["platforms"][0]
+    assert p["bill"]["total_usd"] is None
+    assert not p["feasible"]
+    assert any("no price" in m["text"] for m in p["problems"])
+
+
+def test_a_size_that_is_not_sold_is_not_feasible(capsys):
+    p = run(capsys, "--platform tpu_v5p:100 --json")["platforms"][0]
+    assert p["chips"] == 100
+    assert not p["feasible"]
+    assert [m["code"] for m in p["problems"]] == ["size_not_sold"]
+
+
+def test_active_parameters_price_a_mixture_of_experts(capsys):
+    dense = run(capsys, "--params 100e9 --tokens 1e12 --bare --json")["platforms"][0]
+    sparse = run(capsys, "--params 100e9 --active-params 10e9 --tokens 1e12 --bare --json")["platforms"][0]
+    assert sparse["bill"]["total_usd"] == pytest.approx(dense["bill"]["total_usd"] / 10, rel=1e-6)
+
+
+def test_a_model_is_counted_per_layer_even_when_bare(capsys):
+    named = run(capsys, "--model llama_3_1_70b --tokens 1e12 --bare --json")["workload"]
+    assert named["flops"] != named["flops_6nd"]
+
+
+@pytest.mark.parametrize("text", BAD, ids=lambda t: t[:40])
+@pytest.mark.parametrize("json_too", [True, False])
+def test_bad_input_is_one_line_and_status_two(capsys, text, json_too):
+    try:
+        status = main(["estimate", *text.split(), *(["--json"] if json_too else [])])
+    except SystemExit as stop:  # argparse's own
+        status = stop.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "usage" not in err.lower()
+    assert len(err) < 400
+
+
+@pytest.mark.parametrize("query", ["chips=100&mfu=9", "model=%00&tokens=nan", "platforms=,,&v=7", "", "?", "&&=&=1"])
+def test_a_hostile_link_is_answered_with_messages(capsys, query):
+    document = run(capsys, f"--link https://example.org/?{query} --json")
+    assert document["platforms"]
+    assert all(m["text"] for m in document["messages"])
+
+
+def test_the_program_itself():
+    """Once as a process: standard output is the document, standard error is empty."""
+    command = [sys.executable, "-W", "error", "-m", "core", "estimate", *ARTICLES.split()]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["platforms"][0]["bill"]["total_usd"] == pytest.approx(5.34e6, rel=0.01)
+
+
+def test_text_output_names_every_platform(capsys):
+    assert main(["estimate", "--platform", "tpu_v5p:100"]) == 0
+    out = capsys.readouterr().out
+    assert "v5p" in out
+    assert "not sold" in out
