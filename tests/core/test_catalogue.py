@@ -300,10 +300,11 @@ def test_a_snapshot_is_kept_and_read_back(copy: Path):
     assert len(changed) == len("2026-01-31+") + 8
     with pytest.raises(FileExistsError):
         snapshot.freeze("2026-01-31", copy)
-    assert price(load_catalogue(directory=copy), "tpu_v5p", "on_demand") == 4.3
+    edited = "gcp.tpu_v5p.on_demand.us-east5.2026-08"
+    assert {o.offer_id: o.usd_per_chip_hour for o in load_catalogue(directory=copy).offers}[edited] == 4.3
     old = load_catalogue("2026-01-31", copy)
     assert old.snapshot == "2026-01-31"
-    assert price(old, "tpu_v5p", "on_demand") == 4.2
+    assert {o.offer_id: o.usd_per_chip_hour for o in old.offers}[edited] == 4.2
 
     snapshot.freeze("2026-02-28", copy)
     assert snapshot.kept_snapshots(copy) == ("2026-01-31", "2026-02-28")
