@@ -1,0 +1,9 @@
+"""Charts: from a report to a figure with its finding, its subtitle and the table behind it."""
+
+from ui.charts.base import Chart
+from ui.charts.bill import bill_chart
+from ui.charts.cost_time import cost_time_chart
+from ui.charts.flip import flip_chart
+from ui.charts.sweep import sweep_chart
+
+__all__ = ["Chart", "bill_chart", "cost_time_chart", "flip_chart", "sweep_chart"]

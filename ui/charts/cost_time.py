@@ -1,0 +1,232 @@
+"""What finishing sooner costs: a line per platform over the sizes on sale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.numbers import HOURS_PER_WEEK, fill
+from ui.charts import findings, frames
+from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.labels import EndLabel, Props, end_labels, label_margin, plain, quiet_side, text_width
+from ui.charts.ticks import ticks_money_log, ticks_time_log
+from ui.theme import PALETTES, Palette, Scheme, platform_styles
+from ui.wording import Translate, identity, platform_names, weeks_text
+
+if TYPE_CHECKING:
+    from core.report import Curve, Report
+
+_TOP = 24.0  # px above the plot, where the deadline's name stands
+
+
+def _window(report: Report, curves: Sequence[Curve]) -> tuple[float, float]:
+    """Shortest and longest time shown, hours: around the chosen sizes and the deadline.
+
+    A full price list runs from hours to centuries; what lies far from the question is left out.
+    """
+    chosen = [p.wall_hours for p in report.platforms if p.wall_hours is not None and p.wall_hours > 0]
+    times = np.concatenate([c.wall_hours[np.isfinite(c.total_usd) & np.isfinite(c.wall_hours)] for c in curves])
+    centre = min(chosen, default=float(np.median(times)))
+    deadline = report.scenario.deadline_weeks * HOURS_PER_WEEK
+    high = max([centre * 4, *(h * 1.02 for h in chosen), min(deadline, centre * 60)])
+    low = min(centre / 6, deadline / 2)
+    inside = times[(times >= low) & (times <= high)]
+    return (max(low, float(inside.min()) if inside.size else low), high)
+
+
+def _visible(curve: Curve, window: tuple[float, float]) -> np.ndarray:
+    """Sizes of a curve inside the window; never fewer than the nearest two, so that no line vanishes."""
+    known = np.isfinite(curve.total_usd) & np.isfinite(curve.wall_hours) & (curve.total_usd > 0)
+    keep: np.ndarray = known & (curve.wall_hours >= window[0] * 0.999) & (curve.wall_hours <= window[1] * 1.001)
+    if keep.sum() < 2:
+        distance = np.abs(np.log(curve.wall_hours / math.sqrt(window[0] * window[1])))
+        keep = keep.copy()
+        keep[np.argsort(np.where(known, distance, np.inf))[: min(2, int(known.sum()))]] = True
+    return keep
+
+
+def _cost_time_figure(
+    report: Report, curves: Sequence[Curve], names: dict[str, str], scheme: Scheme, t: Translate
+) -> go.Figure:
+    palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
+    s, window = report.scenario, _window(report, curves)
+    deadline = s.deadline_weeks * HOURS_PER_WEEK
+    traces: list[Props] = []
+    labels: list[EndLabel] = []
+    hours_all: list[np.ndarray] = []
+    usd_all: list[np.ndarray] = []
+    ring: dict[str, list[object]] = {"x": [], "y": [], "colour": []}
+    hover = t("{name}, {chips:int} chips<br>{hours:hours}, {cost:usd}")
+    for curve in sorted(curves, key=lambda c: styles[c.id].is_focus):  # the focus is drawn last, on top
+        style, keep = styles[curve.id], _visible(curve, window)
+        hours, cost, chips = curve.wall_hours[keep], curve.total_usd[keep], curve.chips[keep]
+        filled = curve.on_frontier[keep]
+        hours_all.append(hours)
+        usd_all.append(cost)
+        traces.append(
+            {
+                "type": "scatter",
+                "x": hours,
+                "y": cost,
+                "mode": "lines+markers",
+                "name": plain(names[curve.id]),
+                "line": {"color": style.colour, "width": style.width, "dash": style.dash},
+                "marker": {
+                    "size": 8,
+                    "color": [style.colour if f else palette.page for f in filled],
+                    "opacity": 1,
+                    "line": {"color": style.colour, "width": 1.5},
+                },
+                "text": [
+                    fill(hover, {"name": plain(names[curve.id]), "chips": n, "hours": h, "cost": c})
+                    for n, h, c in zip(chips, hours, cost, strict=True)
+                ],
+                "hovertemplate": "%{text}<extra></extra>",
+                "cliponaxis": False,
+            }
+        )
+        p = report[curve.id]
+        at = np.flatnonzero(chips == p.size.chips)
+        if at.size:
+            ring["x"].append(float(hours[at[0]]))
+            ring["y"].append(float(cost[at[0]]))
+            ring["colour"].append(style.colour)
+        last = int(np.argmax(hours))
+        labels.append(EndLabel(names[curve.id], float(hours[last]), float(cost[last]), style.colour, style.is_focus))
+    traces.append(
+        {
+            "type": "scatter",
+            "x": ring["x"],
+            "y": ring["y"],
+            "mode": "markers",
+            "hoverinfo": "skip",
+            "marker": {
+                "size": 15,
+                "symbol": "circle-open",
+                "color": ring["colour"],
+                "opacity": 1,
+                "line": {"width": 1.5},
+            },
+            "cliponaxis": False,
+        }
+    )
+
+    every_hour, every_usd = np.concatenate(hours_all), np.concatenate(usd_all)
+    x_low, x_high = float(every_hour.min()) / 1.12, float(every_hour.max())
+    show_deadline = x_low * 1.05 < deadline < x_high * 30
+    x_high = max(x_high * 1.25, deadline * 1.1 if show_deadline else 0.0)
+    low, high = float(every_usd.min()), float(every_usd.max())
+    show_budget = s.budget_usd > 0 and low / 5 < s.budget_usd < high * 5
+    if show_budget:
+        low, high = min(low, s.budget_usd), max(high, s.budget_usd)
+    pad = max((high / low) ** 0.08, 1.06)
+    room = (high / low) ** (18 / 208)  # for the budget's name when its line is the highest
+    y_low, y_high = low / pad, high * max(pad, room if show_budget and s.budget_usd == high else 1.0)
+    left, right, bottom = 44.0, label_margin([label.text for label in labels]), 26.0
+    plot_height = HEIGHT_OVERVIEW - _TOP - bottom
+    shapes, notes = end_labels(labels, x_high, (y_low, y_high), plot_height, palette, log_y=True)
+    if show_budget:
+        shapes.append(line(0, s.budget_usd, 1, s.budget_usd, palette.reference, dash="dash", x_paper=True))
+        notes.append(
+            _budget_note(
+                s.budget_usd,
+                list(zip(hours_all, usd_all, strict=True)),
+                (x_low, x_high),
+                (y_low, y_high),
+                plot_height,
+                palette,
+                t,
+            )
+        )
+    elif s.budget_usd > 0:
+        above = s.budget_usd > high
+        text = fill(t("budget {budget:usd} ↑") if above else t("budget {budget:usd} ↓"), {"budget": s.budget_usd})
+        notes.append(note(text, 0, 1 if above else 0, palette.muted, x_paper=True, y_paper=True, x_shift=2, y_shift=3))
+    if show_deadline:
+        shapes.append(line(deadline, 0, deadline, 1, palette.reference, dash="dash", y_paper=True))
+        notes.append(
+            note(t("deadline"), math.log10(deadline), 1, palette.muted, y_paper=True, anchor="center", y_shift=3)
+        )
+    else:
+        text = fill(
+            t("deadline {weeks} →") if deadline > x_high else t("← deadline {weeks}"),
+            {"weeks": weeks_text(s.deadline_weeks, t)},
+        )
+        notes.append(note(text, 1, 1, palette.muted, x_paper=True, y_paper=True, anchor="right", y_shift=3))
+    return make_figure(
+        traces,
+        height=HEIGHT_OVERVIEW,
+        margin=(left, right, _TOP, bottom),
+        scheme=scheme,
+        shapes=shapes,
+        notes=notes,
+        x=x_axis(ticks_time_log(x_low, x_high), (x_low, x_high), palette, log=True),
+        y=y_axis(ticks_money_log(y_low, y_high, plot_height), (y_low, y_high), palette, log=True),
+    )
+
+
+def _budget_note(
+    budget: float,
+    paths: list[tuple[np.ndarray, np.ndarray]],
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float],
+    plot_height: float,
+    palette: Palette,
+    t: Translate,
+) -> Props:
+    """The budget's name at the end of its line, where the fewest lines pass. ``paths``: hours and USD."""
+    text = fill(t("budget {budget:usd}"), {"budget": budget})
+    px = plot_height / math.log(y_ends[1] / y_ends[0])
+    width = math.log(x_ends[1] / x_ends[0])
+    placed = [(np.log(hours / x_ends[0]) / width, np.log(cost / budget) * px) for hours, cost in paths]
+    right, below = quiet_side(text_width(text), placed, math.log(y_ends[1] / budget) * px)
+    return note(
+        text,
+        float(right),
+        math.log10(budget),
+        palette.muted,
+        x_paper=True,
+        anchor="right" if right else "left",
+        x_shift=-4 if right else 4,
+        y_anchor="top" if below else "bottom",
+        y_shift=-1 if below else 1,
+    )
+
+
+def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: Translate = identity) -> Chart:
+    """Cash against time to finish: a line per platform over the sizes on sale.
+
+    Parameters
+    ----------
+    report, curves
+        The estimate and its curves; curves without a price are left out and named.
+    scheme
+        Palette to draw in.
+    t
+        Translator.
+    """
+    shown, names = findings.priced_curves(curves), platform_names(report.platforms, t, full=True)
+    subtitle = [t("Cash, P50, against time; dot = size on sale, filled = frontier, ring = chosen")]
+    subtitle += [findings.without_price(report, t)]
+    empty = (
+        ""
+        if shown
+        else t(
+            "None of these platforms has a price, so there is no cost to draw. "
+            "Enter your own quote, or add an offer with a price."
+        )
+    )
+    title = findings.cost_time_title(report, curves, t) if shown else t("No cost without a price")
+    return Chart(
+        "cost_time",
+        title,
+        ". ".join(part for part in subtitle if part),
+        _cost_time_figure(report, shown, names, scheme, t) if shown else None,
+        empty,
+        lambda: frames.cost_time_frame(report, curves),
+        alt=fill(t("Line chart of cash against days. {title}."), {"title": title}),
+    )

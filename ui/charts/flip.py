@@ -1,0 +1,267 @@
+"""Where the answer flips: the price of the reference chip above which each platform is the cheaper one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.numbers import fill, rate
+from ui.charts import findings, frames
+from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.labels import NARROW_PLOT, Props, bold, label_margin, plain, text_width
+from ui.charts.ticks import Tick, log_values
+from ui.theme import PALETTES, SHADE_OPACITY, Palette, Scheme, Style, platform_styles
+from ui.wording import Translate, identity, platform_names, provider_of
+
+if TYPE_CHECKING:
+    from core.report import Flip, Report
+
+_ASIDE = 2.0  # px between a vertical line and a label beside it
+_WIDE_PLOT = 372.0  # px; the plot on a desktop
+
+
+def quotes_of(report: Report, t: Translate) -> list[tuple[float, str]]:
+    """Dated prices of the reference chip: its market median, and every offer of it in the scenario."""
+    if report.flip_reference is None:
+        return []
+    chip = report[report.flip_reference].accelerator.id
+    same = [p for p in report.platforms if p.accelerator.id == chip]
+    found: dict[float, str] = {}
+    for p in same:
+        price = p.price_usd_per_chip_hour
+        if price is not None and price > 0:
+            who = t("your quote") if p.price_is_quote else provider_of(p)
+            found.setdefault(price, f"{who} {_short_rate(price)}")
+    median = next((p.median_offer for p in same if p.median_offer is not None), None)
+    if median is not None:
+        found.setdefault(median.usd_per_chip_hour, f"{t('median')} {_short_rate(median.usd_per_chip_hour)}")
+    return sorted(found.items())
+
+
+def _short_rate(price: float) -> str:
+    return rate(price).removesuffix("/h")
+
+
+def place_quotes(
+    quotes: Sequence[tuple[float, str]], ends: tuple[float, float], length: float = NARROW_PLOT
+) -> list[tuple[str, int]]:
+    """Anchor and row (0 lowest) for the name of each vertical line, so that none cover each other.
+
+    Two close lines get their names on their outer sides; a third moves up a row. ``length`` is the
+    narrowest plot in px; what is clear there is clear on a wider one.
+    """
+    scale = length / math.log(ends[1] / ends[0])
+    places = [scale * math.log(price / ends[0]) for price, _ in quotes]
+    widths = [text_width(text) for _, text in quotes]
+    taken: list[tuple[int, float, float]] = []
+    result: list[tuple[str, int]] = []
+    for i, (place, width) in enumerate(zip(places, widths, strict=True)):
+        tight = i + 1 < len(places) and places[i + 1] - place < (width + widths[i + 1]) / 2 + 8
+        order = ("right", "center", "left") if tight else ("center", "left", "right")
+        options = [(row, anchor) for row in range(len(quotes)) for anchor in order]
+        for row, anchor in options:
+            start = place - {"left": -_ASIDE, "center": width / 2, "right": width + _ASIDE}[anchor]
+            inside = start >= -60 and start + width <= length + 16
+            if inside and all(r != row or start >= b + 3 or start + width <= a - 3 for r, a, b in taken):
+                break
+        else:
+            row, anchor, start = i, "center", place - width / 2
+        taken.append((row, start, start + width))
+        result.append((anchor, row))
+    return result
+
+
+def _flip_figure(
+    report: Report, rows: Sequence[Flip], names: dict[str, str], scheme: Scheme, t: Translate
+) -> go.Figure:
+    palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
+    quotes = quotes_of(report, t)
+    dots = [f.price_usd_per_chip_hour for f in rows if _has_dot(f)]
+    reach = [
+        v
+        for f in rows
+        if _has_dot(f)
+        for v in (f.p10, f.p90)
+        if math.isfinite(v) and f.price_usd_per_chip_hour / 3 < v < f.price_usd_per_chip_hour * 3
+    ]
+    prices = [*dots, *(price for price, _ in quotes)]
+    low = min(1.0, min(prices, default=1.0) / 1.3, min(reach, default=1.0) / 1.1)
+    high = max(12.0, max(prices, default=12.0) * 1.3, max(reach, default=12.0) * 1.1)
+    if max([*prices, *reach], default=12.0) < 3:  # cheap chips: the usual axis would be mostly empty
+        high = max([*prices, *reach]) * 2
+    places = place_quotes(quotes, (low, high))
+    top = 8.0 + 16.0 * (1 + max((row for _, row in places), default=0))
+    left, right, bottom = label_margin([names[f.id] for f in rows], 40) + 4, 18.0, 26.0
+    plot_height = HEIGHT_OVERVIEW - top - bottom
+    half = min(0.28, 13 / (plot_height / len(rows)))
+    shapes: list[Props] = []
+    notes: list[Props] = []
+    for price, _ in quotes:
+        shapes.append(line(price, 0, price, 1, palette.reference, dash="dot", y_paper=True))
+    for (price, text), (anchor, row) in zip(quotes, places, strict=True):
+        notes.append(
+            note(
+                plain(text),
+                math.log10(price),
+                1,
+                palette.muted,
+                y_paper=True,
+                anchor=anchor,
+                x_shift={"left": _ASIDE, "center": 0, "right": -_ASIDE}[anchor],
+                y_shift=2 + 16 * row,
+            )
+        )
+    for i, flip in enumerate(rows):
+        _flip_row(
+            flip, i, half, (low, high), [price for price, _ in quotes], styles[flip.id], palette, shapes, notes, t
+        )
+    marked = [(i, f) for i, f in enumerate(rows) if _has_dot(f)]
+    hover = t("{name}: cheaper above {price:rate}<br>P10–P90 {low:rate} to {high:rate}")
+    trace: Props = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": np.array([f.price_usd_per_chip_hour for _, f in marked]),
+        "y": np.array([float(i) for i, _ in marked]),
+        "cliponaxis": False,
+        "marker": {"size": 10, "opacity": 1, "color": [styles[f.id].colour for _, f in marked]},
+        "text": [
+            fill(hover, {"name": plain(names[f.id]), "price": f.price_usd_per_chip_hour, "low": f.p10, "high": f.p90})
+            for _, f in marked
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    ticks = [
+        Tick(float(i), bold(names[f.id]) if styles[f.id].is_focus else plain(names[f.id])) for i, f in enumerate(rows)
+    ]
+    y = y_axis(ticks, (len(rows) - 0.5, -0.5), palette, log=False, grid=False)
+    return make_figure(
+        [trace],
+        height=HEIGHT_OVERVIEW,
+        margin=(left, right, top, bottom),
+        scheme=scheme,
+        shapes=shapes,
+        notes=notes,
+        x=x_axis(_rate_ticks(low, high), (low, high), palette, log=True),
+        y=y,
+    )
+
+
+def _has_dot(flip: Flip) -> bool:
+    return math.isfinite(flip.price_usd_per_chip_hour) and flip.price_usd_per_chip_hour > 0
+
+
+def _rate_ticks(low: float, high: float) -> list[Tick]:
+    values = log_values(low, high, 24, NARROW_PLOT + 20)
+    if values and values[0] > low * 1.02:
+        values = [low, *values] if low in (1.0,) else values
+    if high == 12.0 and values[-1] < high:  # the axis ends on a tick; the one before makes room
+        values = [*(v for v in values if v <= 8), high]
+    ends = {0, len(values) - 1}
+    return [Tick(v, f"${v:.3g}" + ("/h" if i in ends else "")) for i, v in enumerate(values)]
+
+
+def _flip_row(
+    flip: Flip,
+    i: int,
+    half: float,
+    ends: tuple[float, float],
+    quotes: Sequence[float],
+    style: Style,
+    palette: Palette,
+    shapes: list[Props],
+    notes: list[Props],
+    t: Translate,
+) -> None:
+    """Shading beyond the flip, the P10–P90 line, and the price beside it."""
+    low, high = ends
+    price = flip.price_usd_per_chip_hour
+    if not math.isfinite(price):
+        notes.append(note(t("costs more at any price"), 0, i, palette.text, x_paper=True, y_anchor="middle", x_shift=6))
+        return
+    start = min(max(price, low), high)
+    shapes.append(
+        {
+            "type": "rect",
+            "x0": start,
+            "x1": high,
+            "y0": i - half,
+            "y1": i + half,
+            "layer": "below",
+            "fillcolor": style.alpha(SHADE_OPACITY),
+            "line": {"width": 0},
+        }
+    )
+    if price <= 0:
+        notes.append(note(t("costs less at any price"), 0, i, palette.text, x_paper=True, y_anchor="middle", x_shift=6))
+        return
+    a, b = (min(max(v, low), high) if math.isfinite(v) and v > 0 else start for v in (flip.p10, flip.p90))
+    a, b = min(a, start), max(b, start)
+    shapes.append(line(a, i, b, i, style.colour, width=2))
+    anchor = _price_side(_short_rate(price), a, b, ends, quotes)
+    if anchor == "center":  # no room at either end: above the shading
+        notes.append(note(f"<b>{_short_rate(price)}</b>", math.log10(start), i - half, palette.text, anchor=anchor))
+    else:
+        notes.append(
+            note(
+                f"<b>{_short_rate(price)}</b>",
+                math.log10(a if anchor == "right" else b),
+                i,
+                palette.text,
+                anchor=anchor,
+                y_anchor="middle",
+                x_shift=-8 if anchor == "right" else 8,
+            )
+        )
+
+
+def _price_side(text: str, a: float, b: float, ends: tuple[float, float], quotes: Sequence[float]) -> str:
+    """Where a flip price stands: left of its range, right of it, or above, clear of the ends and the dotted lines."""
+    width = text_width(text) * 1.06 + 10
+    worst: dict[str, float] = {"right": 0.0, "left": 0.1, "center": 1.5}
+    for length in (NARROW_PLOT, _WIDE_PLOT):
+        scale = length / math.log(ends[1] / ends[0])
+        at_a, at_b = (scale * math.log(v / ends[0]) for v in (a, b))
+        marks = [scale * math.log(q / ends[0]) for q in quotes]
+        for side, (x0, x1) in {"right": (at_a - width, at_a - 6), "left": (at_b + 6, at_b + width)}.items():
+            worst[side] += 2 * (x0 < 0 or x1 > length + 14) + sum(x0 < m < x1 for m in marks)
+    return min(worst, key=lambda side: worst[side])
+
+
+def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart:
+    """The price of the reference chip above which each platform is the cheaper one."""
+    rows, names = findings.flip_rows(report), platform_names(report.platforms, t, full=True)
+    if report.flip_reference is None or not rows:
+        if report.flip_reference is None:
+            empty = t(
+                "There is no second priced chip to compare with. Add one, such as H100, to see at which "
+                "price the answer turns."
+            )
+        else:
+            chip = report[report.flip_reference].accelerator.short_name
+            empty = fill(
+                t(
+                    "Every priced platform here is {chip}. Add another chip to see at which price of {chip} "
+                    "the answer turns."
+                ),
+                {"chip": chip},
+            )
+        return Chart("flip", t("No price to turn the answer on"), "", None, empty, lambda: frames.flip_frame(report))
+    chip = report[report.flip_reference].accelerator.short_name
+    subtitle = [
+        fill(t("Shaded: costs less than {chip} at that price; line P10–P90; dotted: quotes"), {"chip": chip}),
+        findings.without_price(report, t),
+    ]
+    title = findings.flip_title(report, rows, t)
+    return Chart(
+        "flip",
+        title,
+        ". ".join(part for part in subtitle if part),
+        _flip_figure(report, rows, names, scheme, t),
+        "",
+        lambda: frames.flip_frame(report),
+        alt=fill(t("Flip price of each platform against {chip}. {title}."), {"chip": chip, "title": title}),
+    )

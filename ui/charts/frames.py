@@ -1,0 +1,144 @@
+"""The table behind each chart, for download: one row per point, units in the column names.
+
+Column names and values are not translated, so that a spreadsheet made from them keeps working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ui.charts.findings import BILL_PARTS, bill_parts, flip_rows
+from ui.wording import platform_names, provider_of
+
+if TYPE_CHECKING:
+    from core.report import Curve, Report, Sweep
+
+AXIS_COLUMN = {
+    "iterations": "iterations",
+    "chips": "chips_on_every_platform",
+    "mfu": "mfu_on_every_platform_fraction",
+    "price": "price_multiple",
+    "tokens": "tokens",
+}
+
+
+def _safe(text: str) -> str:
+    """Text that a spreadsheet will not run as a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" else text
+
+
+def cost_time_frame(report: Report, curves: Sequence[Curve]) -> pd.DataFrame:
+    """Every size on sale of every platform with its time and cash cost."""
+    names = platform_names(report.platforms)
+    parts = [
+        pd.DataFrame(
+            {
+                "platform": _safe(names[c.id]),
+                "platform_id": _safe(c.id),
+                "chips": c.chips,
+                "wall_time_hours": c.wall_hours,
+                "cash_usd_p50": c.total_usd,
+                "on_frontier": c.on_frontier,
+                "chosen": c.chips == report[c.id].size.chips,
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def flip_frame(report: Report) -> pd.DataFrame:
+    """The flip price of each platform against the reference."""
+    names = platform_names(report.platforms)
+    reference = "" if report.flip_reference is None else names[report.flip_reference]
+    return pd.DataFrame(
+        [
+            {
+                "platform": _safe(names[f.id]),
+                "platform_id": _safe(f.id),
+                "reference": _safe(reference),
+                "reference_price_usd_per_chip_hour_at_flip": f.price_usd_per_chip_hour,
+                "p10_usd_per_chip_hour": f.p10,
+                "p90_usd_per_chip_hour": f.p90,
+            }
+            for f in flip_rows(report)
+        ]
+    )
+
+
+def bill_frame(report: Report) -> pd.DataFrame:
+    """The bill by component in the scenario's basis, platforms without a price as gaps."""
+    names, basis = platform_names(report.platforms), report.scenario.basis
+    rows = []
+    for p in report.platforms:
+        parts = bill_parts(p, basis)
+        row: dict[str, object] = {"platform": _safe(names[p.id]), "platform_id": _safe(p.id), "basis": basis}
+        row |= {f"{part}_usd": parts.get(part) for part in BILL_PARTS}
+        row |= {
+            "total_usd": None if p.bills is None else p.bills[basis].total_usd,
+            "cash_total_usd_p10": p.total_usd_p10,
+            "cash_total_usd_p90": p.total_usd_p90,
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def sweep_frame(report: Report, sweep: Sweep) -> pd.DataFrame:
+    """Total of every platform along the sweep."""
+    names, n = platform_names(report.platforms), len(sweep.x)
+    x = sweep.x * report.workload.tokens if sweep.axis == "tokens" else sweep.x
+    return pd.DataFrame(
+        {
+            "platform": np.repeat(np.array([_safe(names[i]) for i in sweep.ids], dtype=object), n),
+            "platform_id": np.repeat(np.array([_safe(i) for i in sweep.ids], dtype=object), n),
+            "basis": report.scenario.basis,
+            AXIS_COLUMN.get(sweep.axis, sweep.axis): np.tile(x, len(sweep.ids)),
+            "total_usd_p50": sweep.total_usd.ravel(),
+            "total_usd_p10": sweep.p10.ravel(),
+            "total_usd_p90": sweep.p90.ravel(),
+            "fixed_usd": np.repeat(sweep.fixed_usd, n),
+        }
+    )
+
+
+def platforms_frame(report: Report) -> pd.DataFrame:
+    """The Overview table: one row per platform, cheapest first."""
+    names = platform_names(report.platforms)
+    rows = []
+    for platform_id in report.ranking:
+        p = report[platform_id]
+        u = p.utilisation
+        cash = None if p.bills is None else p.bills["cash"].total_usd
+        rows.append(
+            {
+                "platform": _safe(names[p.id]),
+                "platform_id": _safe(p.id),
+                "provider": _safe(provider_of(p)),
+                "plan": p.platform.plan,
+                "region": _safe(p.platform.region or (p.offer.region if p.offer else "")),
+                "price_usd_per_chip_hour": p.price_usd_per_chip_hour,
+                "price_is_own_quote": p.price_is_quote,
+                "price_date": p.offer.price_date if p.offer and not p.price_is_quote else "",
+                "price_grade": p.offer.grade if p.offer and not p.price_is_quote else "",
+                "cash_usd_p50": cash,
+                "cash_usd_p10": p.total_usd_p10,
+                "cash_usd_p90": p.total_usd_p90,
+                "share_within_budget": p.in_budget_share,
+                "share_cheapest": p.win_share,
+                "final_run_hours": p.wall_hours,
+                "final_run_chip_hours": p.chip_hours,
+                "chips": p.size.chips,
+                "sold_as": p.size.sold_as,
+                "mfu_bf16_fraction": u.mfu if u else None,
+                "mfu_p10": u.mfu_p10 if u else None,
+                "mfu_p90": u.mfu_p90 if u else None,
+                "mfu_origin": u.origin if u else "",
+                "runway_months": p.runway_months,
+                "at_risk_usd": p.at_risk_usd,
+            }
+        )
+    return pd.DataFrame(rows)

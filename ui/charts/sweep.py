@@ -1,0 +1,348 @@
+"""Cost of every platform while one input moves: iterations, chips, MFU, price or tokens."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.numbers import count, fill, integer
+from ui.charts import findings, frames
+from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.labels import (
+    NARROW_PLOT,
+    EndLabel,
+    Props,
+    end_labels,
+    label_margin,
+    plain,
+    quiet_side,
+    text_width,
+)
+from ui.charts.ticks import Tick, log_values, nice_ceiling, ticks_money_linear, ticks_money_log
+from ui.theme import BAND_OPACITY, FONT_SIZE_SMALL, PALETTES, Palette, Scheme, platform_styles, rgba
+from ui.wording import Translate, identity, platform_names
+
+if TYPE_CHECKING:
+    from core.report import Report, Sweep
+
+_LOG_FROM = 25.0  # a sweep whose totals differ by more than this factor has a log cost axis
+
+
+def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, t: Translate) -> list[Tick]:
+    axis, tokens = sweep.axis, report.workload.tokens
+    if axis == "iterations":
+        last = int(sweep.x[-1])
+        step = max(1, math.ceil(last / 8))
+        values = [v for v in range(1, last + 1) if v == 1 or v % step == 0 or step == 1]
+        return [Tick(float(v), fill(t("{n} runs"), {"n": v}) if v == values[-1] else str(v)) for v in values]
+    if axis == "chips":
+        values_f = _thin([float(v) for v in sweep.x], low, high, 34)
+        return [Tick(v, fill(t("{n} chips"), {"n": integer(v)}) if v == values_f[-1] else integer(v)) for v in values_f]
+    if axis == "mfu":
+        values_f = _linear_values(low, high)
+        return [
+            Tick(v, f"{v * 100:.0f}" + ("\N{NO-BREAK SPACE}%" if i in (0, len(values_f) - 1) else ""))
+            for i, v in enumerate(values_f)
+        ]
+    if axis == "price":
+        return [Tick(v, f"{v:g}×") for v in (0.5, 0.7, 1.0, 1.4, 2.0) if low * 0.999 <= v <= high * 1.001]
+    amounts = log_values(low * tokens, high * tokens, 40, NARROW_PLOT)
+    form = t("{n} samples") if report.workload.per_sample else t("{n} tokens")
+    return [Tick(v / tokens, fill(form, {"n": count(v)}) if v == amounts[-1] else count(v)) for v in amounts]
+
+
+def _linear_values(low: float, high: float) -> list[float]:
+    step = nice_ceiling((high - low) / 6, 1)
+    return [float(i * step) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def _thin(values: list[float], low: float, high: float, gap: float) -> list[float]:
+    """Those of ``values`` that keep ``gap`` px apart on a log axis, the last one always."""
+    px = NARROW_PLOT / math.log(high / low)
+    kept = values[-1:]
+    for v in reversed(values[:-1]):
+        if px * math.log(kept[-1] / v) >= gap + (14 if len(kept) == 1 else 0):
+            kept.append(v)
+    return kept[::-1]
+
+
+def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: Scheme, t: Translate) -> go.Figure:
+    palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
+    finite = [i for i in range(len(sweep.ids)) if np.all(np.isfinite(sweep.total_usd[i]))]
+    finite.sort(key=lambda i: styles[sweep.ids[i]].is_focus)
+    x, focus = sweep.x.astype(float), sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
+    log_x = sweep.axis in ("chips", "tokens", "price")
+    totals = sweep.total_usd[finite]
+    low, high = float(totals.min()), float(totals.max())
+    log_y = low > 0 and high / low > _LOG_FROM
+    band = focus in finite and bool(np.all(np.isfinite(sweep.p10[focus]) & np.isfinite(sweep.p90[focus])))
+    if band:
+        high = max(high, float(sweep.p90[focus].max()))
+        low = min(low, float(sweep.p10[focus].min()))
+    cash, budget = report.scenario.basis == "cash", report.scenario.budget_usd
+    show_budget = cash and 0 < budget < high * (5 if log_y else 1.4) and (not log_y or budget > low / 5)
+    if show_budget:
+        high, low = max(high, budget), min(low, budget)
+    y_ends = (low / 1.15, high * 1.15) if log_y and low > 0 else (min(0.0, low * 1.05), high * 1.06)
+    span = math.log(x[-1] / x[0]) if log_x else float(x[-1] - x[0])
+    span = span or 1.0
+    x_ends = (
+        (float(x[0] * math.exp(-span * 0.02)), float(x[-1] * math.exp(span * 0.05)))
+        if log_x
+        else (float(x[0] - span * 0.02), float(x[-1] + span * 0.05))
+    )
+    traces: list[Props] = []
+    labels: list[EndLabel] = []
+    if band:
+        traces.append(
+            {
+                "type": "scatter",
+                "x": np.concatenate([x, x[::-1]]),
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "y": np.concatenate([sweep.p90[focus], np.maximum(sweep.p10[focus], y_ends[0])[::-1]]),
+                "fill": "toself",
+                "fillcolor": styles[report.focus.id].alpha(BAND_OPACITY),
+                "line": {"width": 0},
+            }
+        )
+    hover = t("{name}: {cost:usd} at {place}")
+    for i in finite:
+        style, name = styles[sweep.ids[i]], names[sweep.ids[i]]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": x,
+                "y": sweep.total_usd[i],
+                "mode": "lines",
+                "name": plain(name),
+                "line": {"color": style.colour, "width": style.width, "dash": style.dash},
+                "text": [
+                    fill(hover, {"name": plain(name), "cost": c, "place": findings.at_value(report, sweep.axis, v, t)})
+                    for v, c in zip(x.tolist(), sweep.total_usd[i].tolist(), strict=True)
+                ],
+                "hovertemplate": "%{text}<extra></extra>",
+                "cliponaxis": False,
+            }
+        )
+        labels.append(EndLabel(name, float(x[-1]), float(sweep.total_usd[i, -1]), style.colour, style.is_focus))
+    here = _current(report, sweep.axis)
+    if focus in finite and here is not None and x[0] <= here <= x[-1]:
+        y_here = float(np.interp(here, x, sweep.total_usd[focus]))
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [here],
+                "y": [y_here],
+                "mode": "markers",
+                "hoverinfo": "skip",
+                "marker": {
+                    "size": 14,
+                    "symbol": "circle-open",
+                    "opacity": 1,
+                    "color": styles[report.focus.id].colour,
+                    "line": {"width": 1.8},
+                },
+                "cliponaxis": False,
+            }
+        )
+    top, bottom = 8.0, 26.0
+    plot_height = HEIGHT_MAIN - top - bottom
+    shapes, notes = end_labels(labels, x_ends[1], y_ends, plot_height, palette, log_y=log_y)
+    if sweep.axis == "iterations":
+        _mark_iterations(
+            sweep,
+            focus if focus in finite else -1,
+            x_ends,
+            y_ends,
+            plot_height,
+            palette,
+            shapes,
+            notes,
+            t,
+            log_y=log_y,
+            colour=styles[report.focus.id].colour,
+        )
+    if show_budget:
+        shapes.append(line(0, budget, 1, budget, palette.reference, dash="dash", x_paper=True))
+        notes.append(
+            _budget_note(sweep, finite, budget, x_ends, y_ends, plot_height, palette, log_x=log_x, log_y=log_y, t=t)
+        )
+    elif cash and budget > 0:
+        above = budget >= high
+        notes.append(
+            note(
+                fill(t("budget {budget:usd} ↑") if above else t("budget {budget:usd} ↓"), {"budget": budget}),
+                0,
+                1 if above else 0,
+                palette.muted,
+                x_paper=True,
+                y_paper=True,
+                y_anchor="top" if above else "bottom",
+                x_shift=4,
+                size=FONT_SIZE_SMALL,
+            )
+        )
+    y_ticks = ticks_money_log(*y_ends, plot_height) if log_y else ticks_money_linear(y_ends[1], 6)
+    return make_figure(
+        traces,
+        height=HEIGHT_MAIN,
+        margin=(46, label_margin([label.text for label in labels]), top, bottom),
+        scheme=scheme,
+        shapes=shapes,
+        notes=notes,
+        x=x_axis(_sweep_ticks(report, sweep, float(x[0]), float(x[-1]), t), x_ends, palette, log=log_x),
+        y=y_axis(y_ticks, y_ends, palette, log=log_y),
+    )
+
+
+def _current(report: Report, axis: str) -> float | None:
+    """The scenario's own value on a sweep's axis."""
+    s, focus = report.scenario, report.focus
+    own_mfu = None if focus.utilisation is None else focus.utilisation.mfu
+    return {
+        "iterations": float(s.iterations),
+        "chips": float(focus.size.chips),
+        "mfu": own_mfu,
+        "price": 1.0,
+        "tokens": 1.0,
+    }.get(axis)
+
+
+def _mark_iterations(
+    sweep: Sweep,
+    focus: int,
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float],
+    plot_height: float,
+    palette: Palette,
+    shapes: list[Props],
+    notes: list[Props],
+    t: Translate,
+    *,
+    log_y: bool,
+    colour: str,
+) -> None:
+    """The part that does not grow with iterations, and the "5 iterations" rule met in articles."""
+    fixed = float(sweep.fixed_usd[focus]) if focus >= 0 else 0.0
+    if math.isfinite(fixed) and fixed > 0.01 * y_ends[1] and not log_y:  # less is a hairline with a name
+        tall = fixed / (y_ends[1] - y_ends[0]) * plot_height
+        shapes.append(
+            {
+                "type": "rect",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": 0,
+                "y1": fixed,
+                "layer": "below",
+                "fillcolor": rgba(colour, 0.10),
+                "line": {"width": 0},
+            }
+        )
+        notes.append(
+            note(
+                fill(t("fixed: port and set-up, {cost:usd}"), {"cost": fixed}),
+                1,
+                0 if tall < 15 else fixed / 2,
+                palette.muted,
+                x_paper=True,
+                anchor="right",
+                x_shift=-6,
+                y_anchor="bottom" if tall < 15 else "middle",
+                size=FONT_SIZE_SMALL,
+            )
+        )
+    claimed = float(findings.CLAIMED_ITERATIONS)
+    if x_ends[0] < claimed < x_ends[1]:
+        shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", y_paper=True))
+        notes.append(
+            note(
+                t("claim: “over 5<br>iterations TPU wins”"),
+                claimed,
+                1,
+                palette.muted,
+                y_paper=True,
+                anchor="right",
+                y_anchor="top",
+                x_shift=-5,
+                size=FONT_SIZE_SMALL,
+            )
+            | {"align": "right"}
+        )
+
+
+def _budget_note(
+    sweep: Sweep,
+    finite: list[int],
+    budget: float,
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float],
+    plot_height: float,
+    palette: Palette,
+    *,
+    log_x: bool,
+    log_y: bool,
+    t: Translate,
+) -> Props:
+    """The budget's name beside its line, where the fewest lines pass."""
+    text = fill(t("budget {budget:usd}"), {"budget": budget})
+    of_x, of_y = (np.log if log else np.asarray for log in (log_x, log_y))
+    place = (of_x(sweep.x) - of_x(x_ends[0])) / (of_x(x_ends[1]) - of_x(x_ends[0]))
+    px = plot_height / float(of_y(y_ends[1]) - of_y(y_ends[0]))
+    paths = [(place, (of_y(sweep.total_usd[i]) - of_y(budget)) * px) for i in finite]
+    right, below = quiet_side(text_width(text, FONT_SIZE_SMALL), paths, float(of_y(y_ends[1]) - of_y(budget)) * px)
+    return note(
+        text,
+        float(right),
+        math.log10(budget) if log_y else budget,
+        palette.muted,
+        x_paper=True,
+        anchor="right" if right else "left",
+        x_shift=-6 if right else 6,
+        y_anchor="top" if below else "bottom",
+        y_shift=-1 if below else 1,
+        size=FONT_SIZE_SMALL,
+    )
+
+
+def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = identity) -> Chart:
+    """Cost of every platform while iterations, chips, MFU, price or tokens move."""
+    against = {
+        "iterations": t("iterations"),
+        "chips": t("chips, the same for all"),
+        "mfu": t("MFU, the same for all"),
+        "price": t("today’s prices"),
+        "tokens": t("samples") if report.workload.per_sample else t("tokens"),
+    }.get(sweep.axis, sweep.axis)
+    bases = {"cash": t("Cash"), "loaded": t("Fully loaded"), "economic": t("Economic")}
+    subtitle = [
+        fill(
+            t("{basis}, P50, against {axis}; band P10–P90, ring: you"),
+            {"basis": bases[report.scenario.basis], "axis": against},
+        ),
+        findings.without_price(report, t),
+    ]
+    shown = bool(np.any(np.all(np.isfinite(sweep.total_usd), axis=1))) if len(sweep.x) else False
+    title = findings.sweep_title(report, sweep, t) if shown else t("No cost without a price")
+    empty = (
+        ""
+        if shown
+        else t(
+            "None of these platforms has a price, so there is no cost to draw. "
+            "Enter your own quote, or add an offer with a price."
+        )
+    )
+    figure = _sweep_figure(report, sweep, platform_names(report.platforms, t, full=True), scheme, t) if shown else None
+    return Chart(
+        f"sweep_{sweep.axis}",
+        title,
+        ". ".join(part for part in subtitle if part),
+        figure,
+        empty,
+        lambda: frames.sweep_frame(report, sweep),
+        alt=fill(t("Line chart of cost. {title}."), {"title": title}),
+    )

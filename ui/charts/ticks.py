@@ -1,0 +1,115 @@
+"""Chosen tick values: round amounts and times that people name, never automatic ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ui.charts.labels import NARROW_PLOT, text_width
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis and what stands there."""
+
+    value: float
+    text: str
+
+
+def nice_step(rough: float) -> float:
+    if rough <= 0 or not math.isfinite(rough):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    return float(next(m for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999) * power)
+
+
+def nice_ceiling(value: float, n: int = 5) -> float:
+    """The first round step at or above ``value``."""
+    step = nice_step(value / n)
+    return math.ceil(value / step - 1e-9) * step
+
+
+def ticks_money_linear(high: float, n: int = 5) -> list[Tick]:
+    """Round amounts from $0 up to ``high``; the dollar sign stands at the first."""
+    step = nice_step(high / n)
+    values = np.arange(0, math.floor(high / step + 1e-9) + 1) * step
+    return [Tick(float(v), money_tick(float(v), sign=v == 0)) for v in values]
+
+
+_MANTISSAS = ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8), (1, 2, 3, 5), (1, 2, 4), (1, 3), (1,))
+
+
+def log_values(low: float, high: float, min_gap: float, length: float) -> list[float]:
+    """Round values on a log axis from ``low`` to ``high`` that is ``length`` px long, ``min_gap`` px apart or more."""
+    decades = math.log10(high / low)
+    px = length / decades if decades > 0 else length
+    if decades < 0.18:  # under a factor of 1.5 a log axis is read as a linear one
+        step = nice_step((high - low) / max(2, length / (min_gap * 1.6)))
+        first = math.ceil(low / step - 1e-9)
+        return [float(i * step) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for mantissas in _MANTISSAS:
+        ratios = [b / a for a, b in zip(mantissas, (*mantissas[1:], 10), strict=True)]
+        if math.log10(min(ratios)) * px >= min_gap:
+            return [v for p in powers for m in mantissas if low * 0.999 <= (v := m * 10.0**p) <= high * 1.001]
+    every = math.ceil(min_gap / px)
+    return [10.0**p for p in powers if p % every == 0 and low * 0.999 <= 10.0**p <= high * 1.001]
+
+
+def money_tick(value: float, *, sign: bool) -> str:
+    """An amount as short as an axis allows: ``150k``, ``1.5M``, with a dollar sign on request.
+
+    >>> money_tick(150_000, sign=False), money_tick(2_500_000, sign=True), money_tick(800, sign=True)
+    ('150k', '2.5M', '$800')
+    """
+    minus = "\N{MINUS SIGN}" if value < 0 else ""
+    size = abs(value)
+    for scale, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if size >= scale * 0.9999:
+            return f"{minus}{'$' if sign else ''}{size / scale:.4g}{letter}"
+    return f"{minus}{'$' if sign else ''}{size:.4g}"
+
+
+def ticks_money_log(low: float, high: float, plot_height: float) -> list[Tick]:
+    """Round amounts on a log axis; the dollar sign stands at the lowest."""
+    values = log_values(low, high, 20, plot_height)
+    return [Tick(v, money_tick(v, sign=i == 0)) for i, v in enumerate(values)]
+
+
+_TIMES = tuple(
+    [(h, "{:g} h") for h in (0.1, 0.25, 0.5, 1, 2, 4, 8, 12)]
+    + [(24 * d, "{:g} day" if d == 1 else "{:g} d") for d in (1, 2, 4, 7)]
+    + [(168 * w, "{:g} wk") for w in (2, 4, 8, 16, 26)]
+    + [(8766 * y, "{:g} yr") for y in (1, 2, 4, 8, 16, 32, 64, 100, 200, 400, 1000)]
+)
+
+
+def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = NARROW_PLOT) -> list[Tick]:
+    """Times people name: 1 day, 2, 4, 7, 2 wk, 4, 8 wk. The unit stands where it changes and at the end."""
+    inside = [(hours, form) for hours, form in _TIMES if low_hours * 0.999 <= hours <= high_hours * 1.001]
+    if len(inside) < 2:
+        values = log_values(low_hours, high_hours, 40, plot_width)
+        return [
+            Tick(v, f"{v:g} h" if v < 48 else f"{v / 24:.3g} d" if v < 504 else f"{v / 168:.3g} wk") for v in values
+        ]
+    px = plot_width / math.log(high_hours / low_hours)
+    ticks: list[Tick] = []
+    unit, edge = "", -math.inf
+    for i, (hours, form) in enumerate(inside):
+        scale = 1 if form.endswith(" h") else 24 if "d" in form else 168 if "wk" in form else 8766
+        own_unit = form.split(" ")[1][0]
+        last = i == len(inside) - 1
+        text = form.format(hours / scale) if own_unit != unit or last else f"{hours / scale:g}"
+        place, half = px * math.log(hours / low_hours), text_width(text) / 2
+        if last:  # the end keeps its place: what stands in its way goes
+            while (
+                ticks and px * math.log(ticks[-1].value / low_hours) + text_width(ticks[-1].text) / 2 > place - half - 5
+            ):
+                ticks.pop()
+        elif place - half < edge + 5:
+            continue
+        ticks.append(Tick(hours, text))
+        unit, edge = own_unit, place + half
+    return ticks

@@ -1,0 +1,111 @@
+"""Building blocks of tables and strips in HTML: rules, wrapper, header, cells.
+
+Muted text and rules are mixed from the surrounding text colour, so they follow a live change of
+theme; only swatches, bars and reasons why not carry colours of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ui.theme import PALETTES, Scheme
+
+BAR_PX, SHARE_PX = 128, 44  # widths of the range bar and of the share bar
+
+
+def _style(scheme: Scheme) -> str:
+    """Rules of all tables here, scoped by their class names."""
+    palette = PALETTES[scheme]
+    muted = "color-mix(in srgb,currentColor 70%,transparent)"
+    rule = "color-mix(in srgb,currentColor 14%,transparent)"
+    return f"""<style>
+.crt{{overflow-x:auto;font-size:13px;line-height:1.3;outline-offset:2px}}
+.crt table{{border-collapse:collapse;width:100%;margin:0;border:0}}
+.crt caption{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+.crt th,.crt td{{border:0;border-bottom:1px solid {rule};padding:4px 8px 4px 2px;text-align:left;vertical-align:top;
+font-weight:400;white-space:nowrap;color:inherit}}
+.crt thead th{{border-bottom-color:color-mix(in srgb,currentColor 24%,transparent);color:{muted};font-size:12px;
+font-weight:500;vertical-align:bottom}}
+.crt .n{{text-align:right}}
+.crt td.n,.crt th.n{{padding-left:8px}}
+.crt td.w,.crt thead th:last-child{{padding-right:0;padding-left:6px}}
+.crt b{{font-weight:600;font-variant-numeric:tabular-nums}}
+.crt .v{{font-variant-numeric:tabular-nums}}
+.crt small{{display:block;font-size:11.5px;line-height:1.3;color:{muted}}}
+.crt small.i{{display:inline;margin-left:5px}}
+.crt tbody th{{position:sticky;left:0;background:{palette.page};z-index:1;padding-left:20px}}
+.crt thead th:first-child{{position:sticky;left:0;background:{palette.page};z-index:1}}
+.crt .s{{position:absolute;left:3px;top:8px;width:10px;height:10px;border-radius:2px}}
+.crt .t{{display:inline-block;border:1px solid color-mix(in srgb,currentColor 32%,transparent);border-radius:9px;
+font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
+.crt .w{{white-space:normal;min-width:112px}}
+.crt small.x{{color:{palette.stop};white-space:normal;max-width:236px}}
+.crt .r{{position:relative;width:{BAR_PX}px;height:17px}}
+.crt .r i,.crt .r em{{position:absolute;display:block}}
+.crt .r i{{top:6px;height:5px;border-radius:3px;opacity:.42}}
+.crt .r em{{top:4px;width:9px;height:9px;margin-left:-4.5px;border-radius:50%}}
+.crt .r u{{position:absolute;top:-5px;width:0;height:39px;border-left:1px dashed {palette.reference}}}
+.crt .r s{{position:absolute;right:-10px;top:1px;font-size:11px;text-decoration:none;color:{muted}}}
+.crt .h{{position:relative;width:{BAR_PX}px;height:16px}}
+.crt .h span{{position:absolute;bottom:0}}
+.crt .c{{display:inline-block;position:relative;width:{SHARE_PX}px;height:7px;margin-right:6px;vertical-align:1px;
+background:color-mix(in srgb,currentColor 9%,transparent)}}
+.crt .c i{{position:absolute;left:0;top:0;bottom:0}}
+.crt .q{{display:inline-block;min-width:38px}}
+.crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
+@media (max-width:640px){{.crt .p small{{white-space:normal;max-width:150px}}.crt .p small.i{{display:block;margin:0}}}}
+</style>"""
+
+
+def table(inner: str, label: str, scheme: Scheme) -> str:
+    return (
+        f'{_style(scheme)}<div class="crt" role="region" tabindex="0" aria-label="{escape(label)}">'
+        f"<table><caption>{escape(label)}</caption>{inner}</table></div>"
+    )
+
+
+def head(cells: Iterable[tuple[str, bool]]) -> str:
+    """A header row of (escaped content, is numeric)."""
+    return (
+        "<thead><tr>"
+        + "".join(f'<th scope="col"{" class=n" if numeric else ""}>{text}</th>' for text, numeric in cells)
+        + "</tr></thead>"
+    )
+
+
+def two(first: str, second: str, css: str = "n") -> str:
+    """A cell of two lines; both already escaped."""
+    figures = " class=v" if css == "n" else ""  # in Inter, tabular figures widen hyphens
+    return f'<td class="{css}"><span{figures}>{first}</span><small>{second or "&nbsp;"}</small></td>'
+
+
+@dataclass(frozen=True, slots=True)
+class StripItem:
+    """One figure of a strip: what it is, the figure, a line under it."""
+
+    label: str
+    value: str
+    note: str
+
+
+def strip(items: Sequence[StripItem], label: str) -> str:
+    """Figures side by side with hairlines between them; on a phone two to a row."""
+    muted = "color-mix(in srgb,currentColor 70%,transparent)"
+    css = f"""<style>
+.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px}}
+.crs>div{{flex:1 1 0;min-width:132px;padding:0 12px 0 16px;
+border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
+.crs>div:first-child{{border-left:0;padding-left:0}}
+.crs dt,.crs .o{{font-size:12.25px;line-height:1.4;color:{muted};font-weight:400;margin:0}}
+.crs dd{{margin:0}}
+.crs .f{{font-size:21px;line-height:1.3;font-weight:600;white-space:nowrap}}
+@media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;padding-left:0}}}}
+</style>"""
+    cells = "".join(
+        f"<div><dt>{escape(i.label)}</dt><dd class=f>{escape(i.value)}</dd>"
+        f"<dd class=o>{escape(i.note) or '&nbsp;'}</dd></div>"
+        for i in items
+    )
+    return f'{css}<dl class="crs" aria-label="{escape(label)}">{cells}</dl>'

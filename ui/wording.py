@@ -1,0 +1,300 @@
+"""Short prose made from numbers: platform names, the scenario line, labels and help of controls.
+
+Every function takes the translator last. It maps an English text to the reader's; the default
+changes nothing. Texts are plain: who puts one into markdown or HTML escapes it there, with
+:func:`markdown` or :func:`html.escape`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+from core.economics import verdict as economics_verdict
+from core.messages import TEMPLATES, Message
+from core.numbers import EN_DASH, HOURS_PER_WEEK, NBSP, count, duration, fill, integer, percent
+
+if TYPE_CHECKING:
+    from core.catalogue import Offer, Size
+    from core.report import PlatformEstimate, Report, Utilisation
+
+Translate = Callable[[str], str]
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def identity(text: str) -> str:
+    """The translator that leaves English as it is."""
+    return text
+
+
+def say(message: Message | None, t: Translate = identity) -> str:
+    """One of core's messages in the reader's language; its English text where there is no translation."""
+    if message is None:
+        return ""
+    template = TEMPLATES.get(message.code, "")
+    translated = t(template) if template else ""
+    if not translated or translated == template:
+        return message.text
+    try:
+        parts = {key: say(value, t) if isinstance(value, Message) else value for key, value in message.params.items()}
+        return fill(translated, parts)
+    except (LookupError, ValueError, TypeError):
+        # A translation that names a parameter the message does not have must not take the page down.
+        return message.text
+
+
+def cost_verdict(report: Report, t: Translate = identity) -> str:
+    """The Cost page's sentence about the focus."""
+    return say(economics_verdict.cost_verdict(report), t)
+
+
+def markdown(text: str) -> str:
+    r"""Text that Streamlit's markdown shows as it is: no formula between two dollars, no links, no directives.
+
+    >>> markdown("$500k [x](y) :red[z]")
+    '\\$500k \\[x\\]\\(y\\) \\:red\\[z\\]'
+    """
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$:])", r"\\\1", text)
+
+
+def plan_name(plan: str, t: Translate = identity) -> str:
+    """A price plan as prose."""
+    names = {
+        "on_demand": t("on demand"),
+        "spot": t("spot"),
+        "commit_1y": t("1-year commitment"),
+        "commit_3y": t("3-year commitment"),
+        "capacity_block": t("capacity block"),
+        "flex_start": t("flex start"),
+        "calendar": t("calendar reservation"),
+        "reserved_quote": t("reserved"),
+        "community": t("community cloud"),
+        "serverless": t("serverless"),
+    }
+    return names.get(plan, plan.replace("_", " "))
+
+
+def number_word(n: int, t: Translate = identity) -> str:
+    """A small count as a word, a large one in digits."""
+    words = (
+        t("none"),
+        t("one"),
+        t("two"),
+        t("three"),
+        t("four"),
+        t("five"),
+        t("six"),
+        t("seven"),
+        t("eight"),
+        t("nine"),
+        t("ten"),
+    )
+    return words[n] if 0 <= n < len(words) else integer(n)
+
+
+def provider_of(p: PlatformEstimate) -> str:
+    """Who rents it out: as chosen, else as the default offer has it."""
+    return p.platform.provider or (p.offer.provider if p.offer else "")
+
+
+def platform_names(
+    platforms: Sequence[PlatformEstimate], t: Translate = identity, *, full: bool = False
+) -> dict[str, str]:
+    """A short name for each platform id, as the verdict has it: "v5p", "H100 Hyperstack", "H100 AWS".
+
+    ``full`` puts "TPU" before a bare version, as axis labels and tables do.
+    """
+    del t  # names of chips, providers and plans stand as in the data
+    return {
+        p.id: f"TPU {p.label}" if full and p.accelerator.family == "tpu" and re.match(r"v\d", p.label) else p.label
+        for p in platforms
+    }
+
+
+def weeks_text(weeks: float, t: Translate = identity) -> str:
+    """A deadline in words: ``8 weeks``, ``1 week``, ``2.5 days``, ``3 years``.
+
+    >>> weeks_text(8), weeks_text(1), weeks_text(0.5), weeks_text(156.5)
+    ('8\\xa0weeks', '1\\xa0week', '3.5\\xa0days', '3\\xa0years')
+    """
+    if weeks == 1:
+        return t("1\N{NO-BREAK SPACE}week")
+    if weeks < 1:
+        return duration(weeks * HOURS_PER_WEEK)
+    if weeks >= 104:
+        return fill(t("{n}\N{NO-BREAK SPACE}years"), {"n": f"{round(weeks / 52.18, 1):g}"})
+    return fill(t("{n}\N{NO-BREAK SPACE}weeks"), {"n": f"{round(weeks, 1):g}"})
+
+
+def listing(parts: Sequence[str], t: Translate = identity) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return fill(t("{first} and {last}"), {"first": ", ".join(parts[:-1]), "last": parts[-1]})
+
+
+def day(when: date) -> str:
+    """``19 Sep 2026``."""
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}"
+
+
+def snapshot_text(snapshot: str, t: Translate = identity) -> str:
+    """The data's date; said when the tables have changed since it was kept."""
+    kept, _, changed = snapshot.partition("+")
+    try:
+        text = day(date.fromisoformat(kept))
+    except ValueError:  # data in work that no snapshot has been kept of
+        return t("not kept")
+    return fill(t("{date}, changed since"), {"date": text}) if changed else text
+
+
+def price_dates(offers: Iterable[Offer], t: Translate = identity) -> str:
+    """From when the prices are: ``prices 19 Aug–6 Oct 2026``; undated ones are said."""
+    offers = list(offers)
+    dated = sorted((o for o in offers if o.date_precision != "unknown"), key=lambda o: o.date_key())
+    undated = len(offers) - len(dated)
+    parts = []
+    if dated:
+        first, last = dated[0], dated[-1]
+        a, b = first.date_text(), last.date_text()
+        if a == b:
+            span = a
+        elif first.date_precision == last.date_precision == "day":
+            same_year = first.date_key().year == last.date_key().year
+            span = f"{a.rsplit(' ', 1)[0] if same_year else a}{EN_DASH}{b}"
+        else:
+            span = fill(t("{first} to {last}"), {"first": a, "last": b})
+        parts.append(fill(t("prices {span}"), {"span": span}))
+    if undated:
+        parts.append(t("1 price undated") if undated == 1 else fill(t("{n} prices undated"), {"n": undated}))
+    return " · ".join(parts)
+
+
+def scenario_line(report: Report, t: Translate = identity) -> str:
+    """The scenario in one line, shown under every verdict and title."""
+    s, w = report.scenario, report.workload
+    named = bool(s.model) and bool(w.name)
+    size = w.name if named else count(w.params_total)
+    if w.params_active < 0.95 * w.params_total and not w.per_sample:
+        size = fill(t("{size} ({active} active)"), {"size": size, "active": count(w.params_active)})
+    kinds = {"lora": t("LoRA"), "full_finetune": t("full fine-tune")}
+    amount = t("{n} samples") if w.per_sample else t("{n} tokens")
+    if s.iterations > 1:
+        amount = f"{s.iterations} × {amount}"
+    plans = list(dict.fromkeys(p.platform.plan for p in report.platforms))
+    quotes = sum(p.price_is_quote for p in report.platforms)
+    parts = [
+        size,
+        fill(amount, {"n": count(w.tokens)}),
+        kinds.get(s.training, ""),
+        t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
+        fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
+        fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
+        listing([plan_name(plan, t) for plan in plans], t),
+        fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
+        price_dates((p.offer for p in report.platforms if p.offer and not p.price_is_quote), t),
+        "" if not quotes else t("1 your own quote") if quotes == 1 else fill(t("{n} your own quotes"), {"n": quotes}),
+        fill(t("snapshot {date}"), {"date": snapshot_text(report.snapshot, t)}),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def mfu_range(u: Utilisation | None) -> str:
+    """``57 % (49–64)``; without a spread the value alone, without a value a dash."""
+    if u is None:
+        return EN_DASH
+    if u.log_sd <= 0 or u.origin == "user":
+        return percent(u.mfu)
+    return f"{percent(u.mfu)}{NBSP}({u.mfu_p10 * 100:.0f}{EN_DASH}{u.mfu_p90 * 100:.0f})"
+
+
+def origin_name(origin: str, t: Translate = identity) -> str:
+    """Where a utilisation comes from."""
+    return {"measured": t("measured"), "borrowed": t("borrowed"), "user": t("your value")}.get(origin, origin)
+
+
+def size_text(size: Size, t: Translate = identity) -> str:
+    """A size as it is sold: ``4×4×8, sold as v5p-256``, ``9 nodes × 8``."""
+    shape = size.shape.replace("x", "×")
+    sold_as = re.sub(r"(?<=[\s\d])x(?=[\s\d])", "×", size.sold_as)
+    if not size.sold:
+        return fill(t("{size}, not sold"), {"size": shape or sold_as or integer(size.chips)})
+    if shape and sold_as:
+        return fill(t("{shape}, sold as {name}"), {"shape": shape, "name": sold_as})
+    return shape or sold_as
+
+
+def chips_label(report: Report, t: Translate = identity) -> str:
+    """Label of the chips slider, as markdown: what the number means and how it is sold."""
+    focus = report.focus
+    detail = size_text(focus.size, t)
+    head = f"**{t('Chips')}**, {markdown(platform_names(report.platforms, t)[focus.id])}"
+    return f"{head} :gray[· {markdown(detail)}]" if detail else head
+
+
+def mfu_label(report: Report, t: Translate = identity) -> str:
+    """Label of the utilisation slider, as markdown: where the value comes from, with its range."""
+    u = report.focus.utilisation
+    if u is None:
+        return f"**{t('MFU reached')}**"
+    detail = t("your value") if u.origin == "user" else f"{origin_name(u.origin, t)} {mfu_range(u)}"
+    return f"**{t('MFU reached')}** :gray[· {markdown(detail)}]"
+
+
+def budget_label(t: Translate = identity) -> str:
+    """Label of the budget slider, as markdown."""
+    return f"**{t('Budget')}** :gray[· {markdown(t('cash, no salaries'))}]"
+
+
+def chips_help(report: Report, t: Translate = identity) -> str:
+    """How the other platforms are sized."""
+    rules = {
+        "finish": t("The others take the smallest size on sale that finishes no later."),
+        "chips": t("The others take the same number of chips, or the next size on sale."),
+        "budget": t("The others take the largest size on sale that stays within the budget."),
+        "best": t("The others take their own cheapest size that meets the deadline."),
+    }
+    return " ".join([t("Sizes that can be bought only."), rules[report.scenario.match]])
+
+
+def mfu_help(report: Report, t: Translate = identity) -> str:
+    """What MFU is, and what stands behind the value."""
+    u, name = report.focus.utilisation, report.focus.accelerator.short_name
+    parts = [t("Share of the chip’s dense bf16 peak that trains the model; recomputation does not count.")]
+    if u is None:
+        return " ".join([*parts, fill(t("No bf16 peak is published for {name}."), {"name": name})])
+    if u.origin == "measured":
+        parts.append(
+            fill(
+                t("{n:int} measured runs of {name}: {mfu:pct}, P10–P90 {low:pct} to {high:pct}."),
+                {"n": u.n_runs, "name": name, "mfu": u.mfu, "low": u.mfu_p10, "high": u.mfu_p90},
+            )
+        )
+    elif u.origin == "borrowed":
+        parts.append(
+            fill(
+                t("No run like this is published for {name}, so the value is borrowed and its range wider."),
+                {"name": name},
+            )
+        )
+    else:
+        parts.append(t("You set this value; it has no range. Reset goes back to the measured one."))
+    if u.note is not None:
+        parts.append(say(u.note, t))
+    return " ".join(parts)
+
+
+def budget_help(t: Translate = identity) -> str:
+    """What the budget is compared with."""
+    return t(
+        "Cash a version: invoices less credits, new hires included, salaries you pay anyway left out. "
+        "It draws the budget line and the share of simulated cases that stay within it."
+    )
+
+
+def share_note(t: Translate = identity) -> str:
+    """What "cheapest in" means; never a probability of being right."""
+    return t("Share of simulated cases under these assumptions")
