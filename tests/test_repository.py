@@ -89,5 +89,8 @@ def test_documents_name_commands_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")), ids=lambda p: p.name)
 def test_documents_link_to_files_that_exist(path: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
     assert not [link for link in links if not (path.parent / link).exists()]
+    names = re.findall(r"`((?:core|data|docs|pages|tests|ui)/[\w./-]+\.\w+)`", text)
+    assert not [name for name in names if not (ROOT / name).exists()]
