@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -29,9 +30,10 @@ def settle_memory() -> int:
 
 def main() -> None:
     """One run: the scenario, the frame, the page, the address."""
-    st.set_page_config(
-        page_title=PRODUCT_NAME, page_icon=str(STATIC / "icon.png"), layout="wide", initial_sidebar_state=288
-    )
+    embedded = bool(st.context.is_embedded)  # in another site's frame: the answer and the sliders, nothing around them
+    icon = str(STATIC / "icon.png")
+    sidebar_state: Literal["collapsed"] | int = "collapsed" if embedded else 288
+    st.set_page_config(PRODUCT_NAME, icon, layout="wide", initial_sidebar_state=sidebar_state)
     desk = start_run()
     t = translator(desk.language)
     titles = (("pages/overview_page.py", "overview", t("Overview")), ("pages/cost_page.py", "cost", t("Cost")))
@@ -39,16 +41,18 @@ def main() -> None:
         (st.Page(ROOT / file, title=title, url_path=path, default=path == "overview"), title)
         for file, path, title in titles
     ]
-    here = st.navigation({"": [page for page, _ in pages]}, position="top")
-    st.logo(str(STATIC / "logo.svg"), size="medium")
+    here = st.navigation({"": [page for page, _ in pages]}, position="hidden" if embedded else "top")
+    if not embedded:
+        st.logo(str(STATIC / "logo.svg"), size="medium")
     with frame.guarded(t, strip.reset):
         view = answer(t, desk)
-        with st.sidebar:
-            sidebar.draw(view)
+        if not embedded:
+            with st.sidebar:
+                sidebar.draw(view)
         strip.draw(view)
         with frame.guarded(t, strip.reset):
             here.run()
-        frame.page_links(view, pages)
+        frame.page_links(view, pages, embedded=embedded)
     finish_run(desk)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import cost_against
+from core.economics.verdict import cost_verdict
 from ui import cost_controls, frame, tables, wording
-from ui.charts.cost import bill_chart, sweep_chart
+from ui.charts import bill_chart, sweep_chart
 
 view = frame.current()
 t, report = view.t, view.report
 
-frame.verdict(view, wording.cost_verdict(report, t), wording.scenario_line(report, t))
+frame.verdict(view, t.message(cost_verdict(report)), wording.scenario_line(report, t))
 frame.old_data(view)
 cost_controls.draw(view)
 st.html(tables.figure_strip(report, t))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.curves import curves
 from ui import frame, tables, wording
-from ui.charts.overview import cost_time_chart, flip_chart
+from ui.charts import cost_time_chart, flip_chart
 
 view = frame.current()
 t, report = view.t, view.report

@@ -40,6 +40,8 @@ class Desk:
     written: dict[str, str] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)  # values the widgets were given last
     replaced: dict[str, object] = field(default_factory=dict)  # what a browser may still send instead
+    drawn: set[str] = field(default_factory=set)  # widgets made in this run so far
+    drawn_before: set[str] = field(default_factory=set)  # and in the last run that was not cut short
     unread: dict[str, str] = field(default_factory=dict)  # texts that could not be read, by widget
     bench: tuple[Platform, ...] = ()  # every platform offered, in the order shown
     benched: set[Platform] = field(default_factory=set)  # those switched off
@@ -127,14 +129,24 @@ def desk() -> Desk:
     return found
 
 
+def use(key: str) -> str:
+    """The key for a widget that is being made. What is not made keeps no value of the reader's."""
+    desk().drawn.add(key)
+    return key
+
+
 def moved(controls: Mapping[str, Control], desk: Desk, state: State) -> dict[str, object]:
     """Values in ``state`` (the session's) of the widgets the reader moved since they were last given one.
 
     A browser that has not yet drawn a value we set sends the old one along with the next move.
-    Such an echo is told from a move by not being alone, and is not taken.
+    Such an echo is told from a move by not being alone, and is not taken. A widget that was not made
+    has no value of the reader's: its key shows whatever was set there before it first was.
     """
+    made = desk.drawn | desk.drawn_before
     different = {
-        key: state[key] for key in controls if key in state and key in desk.shown and state[key] != desk.shown[key]
+        key: state[key]
+        for key in controls
+        if key in made and key in state and key in desk.shown and state[key] != desk.shown[key]
     }
     if len(different) > 1:
         different = {
@@ -185,6 +197,7 @@ def show_all(controls: Mapping[str, Control], report: Report, desk: Desk, state:
         if key not in state:
             state[key] = value
         elif state[key] != value:
-            desk.replaced[key] = state[key]
+            if key in desk.drawn_before:
+                desk.replaced[key] = state[key]
             state[key] = value
         desk.shown[key] = value

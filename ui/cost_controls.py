@@ -6,18 +6,19 @@ from typing import get_args
 
 import streamlit as st
 
+from core.curves import Axis
 from core.numbers import MINUS, NBSP
 from core.report import Report
 from core.scenario import Basis, Scenario
-from ui.controls import Control, Desk, Values, plain
+from ui.controls import Control, Desk, Values, plain, use
 from ui.frame import View
 
 PRICE_CHANGES = (-0.3, 0.0, 0.4)
-AXES = ("iterations", "chips", "mfu", "price", "tokens")
+AXES: tuple[Axis, ...] = get_args(Axis)
 
 
 def _show_axis(scenario: Scenario, report: Report, desk: Desk) -> object:
-    asked = desk.view.get("axis", AXES[0])
+    asked = desk.view.get("axis")
     return asked if asked in AXES else AXES[0]
 
 
@@ -50,7 +51,7 @@ def draw(view: View) -> None:
         st.segmented_control(
             t("Cost basis"),
             get_args(Basis),
-            key="w_basis",
+            key=use("w_basis"),
             required=True,
             format_func=bases.__getitem__,
             label_visibility="collapsed",
@@ -58,7 +59,7 @@ def draw(view: View) -> None:
         st.segmented_control(
             t("Path of prices"),
             changes,
-            key="w_price_change",
+            key=use("w_price_change"),
             required=True,
             label_visibility="collapsed",
             format_func=lambda change: t("Flat") if change == 0 else signed_percent(change),
@@ -66,9 +67,10 @@ def draw(view: View) -> None:
         st.markdown(f":small[:gray[{meanings[scenario.basis]} {path}]]", width="stretch")
 
 
-def chosen_axis(view: View) -> str:
+def chosen_axis(view: View) -> Axis:
     """What the cost is drawn against."""
-    return str(_show_axis(view.scenario, view.report, view.desk))
+    asked = view.desk.view.get("axis")
+    return next((axis for axis in AXES if axis == asked), AXES[0])
 
 
 def signed_percent(change: float) -> str:
@@ -91,5 +93,10 @@ def axis(view: View) -> None:
         "tokens": t("tokens"),
     }
     st.selectbox(
-        t("Cost against"), AXES, key="w_axis", format_func=names.__getitem__, label_visibility="collapsed", width=118
+        t("Cost against"),
+        AXES,
+        key=use("w_axis"),
+        format_func=names.__getitem__,
+        label_visibility="collapsed",
+        width=118,
     )

@@ -17,7 +17,7 @@ from core.catalogue import Catalogue
 from core.messages import Message
 from core.report import Report
 from core.scenario import Scenario
-from ui import controls, wording
+from ui import address, controls, wording
 from ui.charts.base import Chart
 from ui.controls import Desk
 from ui.i18n import Translator
@@ -143,11 +143,14 @@ def _csv_of(chart: Chart) -> Callable[[], bytes]:
     return lambda: to_csv(chart.frame())
 
 
-def page_links(view: View, pages: Sequence[tuple[Any, str]]) -> None:
-    """Links between the pages at the foot: a phone hides the navigation at the top."""
+def page_links(view: View, pages: Sequence[tuple[Any, str]], *, embedded: bool) -> None:
+    """Links between the pages at the foot: a phone hides the navigation at the top, an embedded page has none."""
     with st.container(horizontal=True, key="page_links"):
         for page, title in pages:
             st.page_link(page, label=title)
+        if embedded:
+            whole = address.link(view.scenario, view.catalogue, view.desk.view, private=True)
+            st.link_button(view.t("Open with all settings"), whole, type="tertiary", icon=":material/open_in_new:")
 
 
 @contextmanager

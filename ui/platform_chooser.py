@@ -14,7 +14,7 @@ from core.numbers import parse_count, rate
 from core.report import Report
 from core.scenario import MAX_PLATFORMS, Plan, Platform, Scenario, platform_keys
 from ui import controls, wording
-from ui.controls import Control, Desk, Values, write_count
+from ui.controls import Control, Desk, Values, use, write_count
 from ui.frame import View, escape
 from ui.i18n import Translator
 
@@ -245,7 +245,7 @@ def draw(view: View) -> None:
     st.selectbox(
         t("Price plan"),
         plans if usual != MIXED else [MIXED, *plans],
-        key="w_plan",
+        key=use("w_plan"),
         format_func=lambda plan: plan_name(t, plan),
         help=t("For all platforms at once. Commitments bill the whole term, used or not."),
     )
@@ -258,7 +258,7 @@ def draw(view: View) -> None:
     st.pills(
         t("Platforms"),
         list(names),
-        key="w_platforms",
+        key=use("w_platforms"),
         selection_mode="multi",
         format_func=lambda text: names.get(text, text),
     )
@@ -304,17 +304,17 @@ def _editor(view: View, names: dict[str, str]) -> None:
     st.selectbox(
         t("Platform"),
         keys,
-        key="w_edit",
+        key=use("w_edit"),
         format_func=lambda key: names.get(format_platform(by_key[key]), key) if key in by_key else key,
     )
     platform = _edited(scenario, desk)
     offers = {_offer_code(_platform_of(o)): o for o in reversed(_offers(catalogue, platform.accelerator_id))}
     defaults = [f"{plan}~~" for plan in plans_of(catalogue, platform.accelerator_id)]
     codes = list(dict.fromkeys((*defaults, *reversed(offers), _offer_code(platform))))
-    st.selectbox(t("Offer"), codes, key="w_edit_offer", format_func=lambda code: _offer_name(t, code, offers))
+    st.selectbox(t("Offer"), codes, key=use("w_edit_offer"), format_func=lambda code: _offer_name(t, code, offers))
     st.text_input(
         t("Your own quote, $ per chip-hour"),
-        key="w_edit_quote",
+        key=use("w_edit_quote"),
         placeholder=t("none"),
         help=t("Replaces the price of the offer. It stays out of the link without company numbers."),
     )

@@ -53,6 +53,7 @@ def start_run() -> Desk:
     if desk.switch:
         desk.switch, desk.snapshot, desk.catalogue = False, None, catalogue_of(None)
         controls.put(controls.fields_of(desk.scenario), desk)
+    desk.drawn.clear()
     desk.language = choose_language(desk.view.get(address.LANGUAGE_PARAM), st.context.locale)
     return desk
 
@@ -91,5 +92,6 @@ def answer(t: Translator, desk: Desk) -> View:
 
 def finish_run(desk: Desk) -> None:
     """Write the scenario into the address."""
+    desk.drawn_before = set(desk.drawn)
     desk.written = {**encode(desk.scenario, desk.catalogue), **desk.view}
     address.write(desk.written)

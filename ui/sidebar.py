@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import get_args
 
@@ -14,7 +15,7 @@ from core.numbers import NBSP
 from core.report import Report
 from core.scenario import CodeToday, FlopCount, Precision, Scenario, Training
 from ui import platform_chooser
-from ui.controls import Control, Desk, Values, fields_of, number, plain
+from ui.controls import Control, Desk, Values, fields_of, number, plain, use
 from ui.frame import View, escape
 from ui.i18n import LANGUAGE_NAMES, Translator, languages
 
@@ -84,18 +85,47 @@ def _presets(catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(catalogue.presets)
 
 
-def text(
-    view: View, label: str, key: str, help: str | None = None, example: str = "50B", empty: str | None = None
-) -> None:
-    """A text input for a number, with the sentence for text that is none. ``empty``: what no text means."""
-    st.text_input(label, key=key, help=help, placeholder=empty)
-    if key in view.desk.unread:
-        said = view.t(
-            '"{given}" is not a number. Write it like {example}; the last value still counts.',
-            given=view.desk.unread[key][:24],
-            example=example,
-        )
-        st.markdown(f":small[:red[{escape(said)}]]")
+@dataclass(frozen=True)
+class Field:
+    """A text input for a number. ``example`` is what a readable text looks like, ``empty`` what no text means."""
+
+    name: str
+    label: str
+    help: str | None = None
+    example: str = "50B"
+    empty: str | None = None
+
+    def draw(self) -> None:
+        """The input alone."""
+        st.text_input(self.label, key=use("w_" + self.name), help=self.help, placeholder=self.empty)
+
+
+def unread(view: View, *fields: Field) -> None:
+    """The sentence for text that is no number, under the row of inputs it stands in."""
+    for field in fields:
+        given = view.desk.unread.get("w_" + field.name)
+        if given is not None:
+            said = view.t(
+                '{label}: "{given}" is not a number. Write it like {example}; the last value still counts.',
+                label=field.label,
+                given=given[:24],
+                example=field.example,
+            )
+            st.markdown(f":small[:red[{escape(said)}]]")
+
+
+def grid(view: View, *fields: Field) -> None:
+    """Inputs two to a row, aligned at the foot because labels may wrap."""
+    for row in batched(fields, 2):
+        for column, field in zip(st.columns(2, gap="small", vertical_alignment="bottom"), row, strict=False):
+            with column:
+                field.draw()
+        unread(view, *row)
+
+
+def batched(fields: tuple[Field, ...], n: int) -> Iterator[tuple[Field, ...]]:
+    """Rows of ``n``; the standard library has it from Python 3.12."""
+    return (fields[i : i + n] for i in range(0, len(fields), n))
 
 
 def draw(view: View) -> None:
@@ -104,44 +134,40 @@ def draw(view: View) -> None:
     st.selectbox(
         t("Preset"),
         _presets(catalogue),
-        key="w_preset",
+        key=use("w_preset"),
         format_func=lambda code: t(str(catalogue.presets[code]["name"])),
         help=t("A worked example to start from. Everything below can be changed; Reset goes back to it."),
     )
-    model, tokens = st.columns([1.5, 1], gap="small")
-    with model:
+    samples = view.report.workload.per_sample
+    tokens = Field(
+        "tokens",
+        t("Samples") if samples else t("Tokens"),
+        t("Training samples of one full run, all passes counted.")
+        if samples
+        else t("Training tokens of one full run, all passes counted: 50B, 2.5T, 300M."),
+        example="1.2M" if samples else "50B",
+    )
+    left, right = st.columns([1.5, 1], gap="small")
+    with left:
         st.selectbox(
-            t("Model"), _models(catalogue), key="w_model", format_func=lambda code: _model_name(t, catalogue, code)
+            t("Model"), _models(catalogue), key=use("w_model"), format_func=lambda code: _model_name(t, catalogue, code)
         )
-    with tokens:
-        samples = view.report.workload.per_sample
-        text(
-            view,
-            t("Samples") if samples else t("Tokens"),
-            "w_tokens",
-            help=t("Training samples of one full run, all passes counted.")
-            if samples
-            else t("Training tokens of one full run, all passes counted: 50B, 2.5T, 300M."),
-        )
+    with right:
+        tokens.draw()
+    unread(view, tokens)
     if scenario.model == BY_COUNT:
-        total, active = st.columns(2, gap="small")
-        with total:
-            text(view, t("Parameters"), "w_params", example="70B")
-        with active:
-            text(
-                view,
-                t("Active"),
-                "w_active_params",
-                example="22B",
-                empty=t("all"),
-                help=t("Parameters used per token, for a mixture of experts. Empty: all."),
-            )
-    st.selectbox(t("Code today"), get_args(CodeToday), key="w_code_today", format_func=code_names(t))
+        used = t("Parameters used per token, for a mixture of experts. Empty: all.")
+        grid(
+            view,
+            Field("params", t("Parameters"), example="70B"),
+            Field("active_params", t("Active"), used, example="22B", empty=t("all")),
+        )
+    st.selectbox(t("Code today"), get_args(CodeToday), key=use("w_code_today"), format_func=code_names(t))
     precisions = {"bf16": t("bf16 on all"), "best": t("Each chip's best")}
     st.segmented_control(
         t("Precision"),
         get_args(Precision),
-        key="w_precision",
+        key=use("w_precision"),
         required=True,
         width="stretch",
         format_func=precisions.__getitem__,
@@ -169,64 +195,39 @@ def code_names(t: Translator) -> Callable[[str], str]:
 
 def _money(view: View) -> None:
     t = view.t
-    left, right = st.columns(2, gap="small")
-    with left:
-        text(
-            view,
-            t("Cash, $"),
-            "w_cash_usd",
-            example="6M",
-            help=t("In the bank today. With the burn it gives the runway."),
-        )
-        text(view, t("Credits, $"), "w_credits_usd", example="100k", help=t("Cloud credits that pay part of the bill."))
-        text(
-            view,
-            t("Engineers"),
-            "w_staff_engineers",
-            example="2",
-            help=t("On the payroll already and working on this version."),
-        )
-        text(
-            view,
+    grid(
+        view,
+        Field("cash_usd", t("Cash, $"), t("In the bank today. With the burn it gives the runway."), "6M"),
+        Field(
+            "burn_usd_per_month", t("Burn, $ a month"), t("What the company spends a month without this bill."), "300k"
+        ),
+        Field("credits_usd", t("Credits, $"), t("Cloud credits that pay part of the bill."), "100k"),
+        Field("deadline_weeks", t("Deadline, weeks"), t("For the final run to end."), "8"),
+        Field("staff_engineers", t("Engineers"), t("On the payroll already and working on this version."), "2"),
+        Field("new_hires", t("New hires"), t("Hired for this version; the only salaries that count as its cash."), "1"),
+        Field(
+            "engineer_usd_per_year",
             t("Engineer, $ a year"),
-            "w_engineer_usd_per_year",
-            example="283k",
-            help=t("Full cost of an engineer, taxes and overhead included."),
-        )
-        text(
-            view,
+            t("Full cost of an engineer, taxes and overhead included."),
+            "283k",
+        ),
+        Field("setup_weeks", t("Set-up weeks"), t("Until the code runs well on the chips."), "4"),
+        Field(
+            "experiments",
             t("Experiments, ×"),
-            "w_experiments",
-            example="3",
-            help=t("All compute of a version over its final run: 3 means that trials cost twice the final run."),
-        )
-        text(view, t("Versions a year"), "w_versions_per_year", example="2")
-    with right:
-        text(
-            view,
-            t("Burn, $ a month"),
-            "w_burn_usd_per_month",
-            example="300k",
-            help=t("What the company spends a month without this bill."),
-        )
-        text(view, t("Deadline, weeks"), "w_deadline_weeks", example="8", help=t("For the final run to end."))
-        text(
-            view,
-            t("New hires"),
-            "w_new_hires",
-            example="1",
-            help=t("Hired for this version; the only salaries that count as its cash."),
-        )
-        text(view, t("Set-up weeks"), "w_setup_weeks", example="4", help=t("Until the code runs well on the chips."))
-        text(view, t("Full runs"), "w_iterations", example="1", help=t("Full runs per version (iterations)."))
-        text(
-            view,
+            t("All compute of a version over its final run: 3 means that trials cost twice the final run."),
+            "3",
+        ),
+        Field("iterations", t("Full runs"), t("Full runs per version (iterations)."), "1"),
+        Field("versions_per_year", t("Versions a year"), t("How often a year all this is spent."), "2"),
+        Field(
+            "week_value_usd",
             t("A week late, $"),
-            "w_week_value_usd",
-            example="75k",
-            empty=t("the burn"),
-            help=t("What a week after the deadline costs. Empty: a week of burn."),
-        )
+            t("What a week after the deadline costs. Empty: a week of burn."),
+            "75k",
+            t("the burn"),
+        ),
+    )
 
 
 def _more(view: View) -> None:
@@ -237,30 +238,39 @@ def _more(view: View) -> None:
         "full_finetune": t("Full fine-tuning"),
         "lora": "LoRA",
     }
-    st.selectbox(t("Kind of training"), get_args(Training), key="w_training", format_func=training.__getitem__)
+    st.selectbox(t("Kind of training"), get_args(Training), key=use("w_training"), format_func=training.__getitem__)
     flops = {"architecture": t("Per layer, causal"), "6nd": f"6{NBSP}×{NBSP}N{NBSP}×{NBSP}D"}
-    st.selectbox(
-        t("How FLOPs are counted"),
-        get_args(FlopCount),
-        key="w_flops",
-        format_func=flops.__getitem__,
-        help=t("Per layer counts attention as it is run; 6 × N × D is the rule of thumb and leaves it out."),
-    )
-    left, right = st.columns(2, gap="small")
-    with left:
-        text(view, t("Sequence length"), "w_seq_len", example="8192")
-        text(view, t("Bytes a token"), "w_bytes_per_token", example="4.3", help=t("To size the stored training data."))
-    with right:
-        text(
-            view,
-            t("Batch, tokens"),
-            "w_batch_tokens",
-            example="4.2M",
-            help=t("Tokens per optimiser step over all chips."),
+    samples = view.report.workload.per_sample
+    if not samples:
+        flops = {"architecture": t("Per layer, causal"), "6nd": f"6{NBSP}×{NBSP}N{NBSP}×{NBSP}D"}
+        st.selectbox(
+            t("How FLOPs are counted"),
+            get_args(FlopCount),
+            key=use("w_flops"),
+            format_func=flops.__getitem__,
+            help=t("Per layer counts attention as it is run; 6 × N × D is the rule of thumb and leaves it out."),
         )
-        text(view, t("Checkpoints"), "w_checkpoints_kept", example="5", help=t("Kept in storage at any time."))
-    st.toggle(t("Bill data and checkpoint storage"), key="w_store_data")
+    sequence = Field("seq_len", t("Sequence length"), t("Tokens per training sequence."), "8192")
+    batch = Field(
+        "batch_tokens",
+        t("Batch, samples") if samples else t("Batch, tokens"),
+        t("Per optimiser step, over all chips. It bounds how many chips can share the work."),
+        "4.2M",
+    )
+    grid(
+        view,
+        *((sequence,) if not samples and view.scenario.flops == "architecture" else ()),
+        batch,
+    )
+    st.toggle(t("Bill data and checkpoint storage"), key=use("w_store_data"))
+    if view.scenario.store_data:
+        stored = t("Bytes a sample") if samples else t("Bytes a token")
+        grid(
+            view,
+            Field("bytes_per_token", stored, t("To size the stored training data."), "4.3"),
+            Field("checkpoints_kept", t("Checkpoints"), t("Kept in storage at any time."), "5"),
+        )
     if len(languages()) > 1:
         st.selectbox(
-            t("Language"), languages(), key="w_language", format_func=lambda code: LANGUAGE_NAMES.get(code, code)
+            t("Language"), languages(), key=use("w_language"), format_func=lambda code: LANGUAGE_NAMES.get(code, code)
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.link import preset_scenario
-from core.numbers import NBSP, usd
+from core.numbers import NBSP, count
 from core.report import Report
 from core.scenario import Match, MfuScope, Scenario
 from ui import address, controls, wording
-from ui.controls import Control, Desk, Values, plain
+from ui.controls import Control, Desk, Values, plain, use
 from ui.frame import View, escape
 
 MFU_PERCENT = range(10, 81)
@@ -77,7 +77,7 @@ def draw(view: View) -> None:
             st.selectbox(
                 t("Match the other platforms by"),
                 MATCHES,
-                key="w_match",
+                key=use("w_match"),
                 label_visibility="collapsed",
                 format_func=lambda code: t("Match: {rule}", rule=names[code]),
             )
@@ -107,7 +107,7 @@ def _chips(view: View) -> None:
     st.select_slider(
         wording.chips_label(view.report, view.t),
         _with(sizes, view.scenario.chips),
-        key="w_chips",
+        key=use("w_chips"),
         format_func=str,
         help=wording.chips_help(view.report, view.t),
     )
@@ -122,7 +122,7 @@ def _mfu(view: View) -> None:
     st.select_slider(
         wording.mfu_label(view.report, view.t),
         _with(list(MFU_PERCENT), here),
-        key="w_mfu",
+        key=use("w_mfu"),
         format_func=lambda value: f"{value:g}{NBSP}%",
         help=wording.mfu_help(view.report, view.t),
     )
@@ -131,13 +131,13 @@ def _mfu(view: View) -> None:
 def _budget(view: View) -> None:
     options = _with(list(BUDGETS), _whole(view.scenario.budget_usd))
     st.select_slider(
-        wording.budget_label(view.t), options, key="w_budget", format_func=_money, help=wording.budget_help(view.t)
+        wording.budget_label(view.t), options, key=use("w_budget"), format_func=_money, help=wording.budget_help(view.t)
     )
 
 
 def _money(value: float) -> str:
     """The short form where it is exact, else every digit: two options must never read alike."""
-    return usd(value) if value in BUDGETS else f"${value:,.10g}" if value < 1e10 else f"${value:,.0f}"
+    return f"${count(value)}" if value in BUDGETS else f"${value:,.10g}" if value < 1e10 else f"${value:,.0f}"
 
 
 def _own_mfu(view: View) -> None:
@@ -153,7 +153,7 @@ def _own_mfu(view: View) -> None:
         st.segmented_control(
             t("Your MFU applies to"),
             SCOPES,
-            key="w_mfu_scope",
+            key=use("w_mfu_scope"),
             required=True,
             format_func=names.__getitem__,
             label_visibility="collapsed",

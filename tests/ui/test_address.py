@@ -30,6 +30,7 @@ def laid_out(catalogue: Catalogue, preset: str = "continue_70b", **fields: objec
 def show(desk: Desk, state: dict[str, Any]) -> None:
     desk.report = estimate(desk.scenario, desk.catalogue)
     controls.show_all(CONTROLS, desk.report, desk, state)
+    desk.drawn_before = set(CONTROLS)
 
 
 def move(desk: Desk, state: dict[str, Any], **values: object) -> None:
@@ -113,6 +114,15 @@ def test_a_number_out_of_bounds_is_put_right_with_a_message(catalogue: Catalogue
     move(desk, state, tokens="-5")
     assert desk.scenario.tokens > 0 and desk.messages
     assert parse_count(state["w_tokens"]) == desk.scenario.tokens
+
+
+def test_a_widget_that_was_not_made_has_not_moved(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    desk.drawn_before.discard("w_basis")
+    state["w_basis"] = "economic"  # what Streamlit finds under the key once the widget is gone
+    assert controls.moved(CONTROLS, desk, state) == {}
+    desk.drawn.add("w_basis")
+    assert controls.moved(CONTROLS, desk, state) == {"w_basis": "economic"}
 
 
 def test_echo_of_a_replaced_value_is_not_taken_for_a_move(catalogue: Catalogue) -> None:
