@@ -253,7 +253,7 @@ def report_json(report: Report, catalogue: Catalogue, notes: tuple[Message, ...]
 
 def report_text(report: Report, notes: tuple[Message, ...] = ()) -> str:
     """A report for a terminal."""
-    lines = [m.text for m in notes] + [report.verdict.text.replace("**", ""), ""]
+    lines = [m.text for m in notes] + [report.verdict.plain, ""]
     rows = [("platform", "chips", "MFU", "final run", "price", "cash a version", "P10–P90")]
     for platform_id in report.ranking:
         p = report[platform_id]
@@ -293,8 +293,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"python -m core: {error}", file=sys.stderr)
         return 2
-    if args.json:
-        print(json.dumps(report_json(report, catalogue, notes), allow_nan=False, ensure_ascii=False, default=float))
-    else:
-        print(report_text(report, notes))
+    text = (
+        json.dumps(report_json(report, catalogue, notes), allow_nan=False, ensure_ascii=False, default=float)
+        if args.json
+        else report_text(report, notes)
+    )
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

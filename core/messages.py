@@ -33,10 +33,15 @@ class Message:
         """A message inside another one's params reads as its text."""
         return self.text
 
+    @property
+    def plain(self) -> str:
+        """The text without the marks of its bold clause."""
+        return self.text.replace("**", "")
+
     def as_json(self) -> dict[str, object]:
-        """The message as JSON-ready data."""
+        """The message as JSON-ready data; its text is plain."""
         params = {k: v.as_json() if isinstance(v, Message) else v for k, v in self.params.items()}
-        return {"code": self.code, "params": params, "text": self.text}
+        return {"code": self.code, "params": params, "text": self.plain}
 
 
 def message(code: str, severity: Severity = "warning", place: str = "", **params: object) -> Message:
