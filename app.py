@@ -9,12 +9,11 @@ from typing import Literal
 import streamlit as st
 
 from core import PRODUCT_NAME
-from ui import frame, sidebar, strip
+from ui import frame, sidebar, site, strip
 from ui.i18n import translator
-from ui.session import answer, finish_run, start_run
+from ui.session import answer, finish_run, language, start_run
 
-ROOT = Path(__file__).parent
-STATIC = ROOT / "static"
+STATIC = Path(__file__).parent / "static"
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,14 +33,13 @@ def main() -> None:
     icon = str(STATIC / "icon.png")
     sidebar_state: Literal["collapsed"] | int = "collapsed" if embedded else 288
     st.set_page_config(PRODUCT_NAME, icon, layout="wide", initial_sidebar_state=sidebar_state)
-    desk = start_run()
-    t = translator(desk.language)
-    titles = (("pages/overview_page.py", "overview", t("Overview")), ("pages/cost_page.py", "cost", t("Cost")))
-    pages = [
-        (st.Page(ROOT / file, title=title, url_path=path, default=path == "overview"), title)
-        for file, path, title in titles
-    ]
-    here = st.navigation({"": [page for page, _ in pages]}, position="hidden" if embedded else "top")
+    t = translator(language())
+    pages = site.pages(t)
+    here = site.navigate(pages, "hidden" if embedded else "top")
+    desk = start_run(here.url_path)
+    if desk.language != t.language:  # the titles above are in another
+        st.rerun()
+    settle_memory()
     if not embedded:
         st.logo(str(STATIC / "logo.svg"), size="medium")
     with frame.guarded(t, strip.reset):
@@ -50,11 +48,11 @@ def main() -> None:
             with st.sidebar:
                 sidebar.draw(view)
         strip.draw(view)
+        desk.framed = set(desk.drawn)
         with frame.guarded(t, strip.reset):
             here.run()
         frame.page_links(view, pages, embedded=embedded)
     finish_run(desk)
 
 
-settle_memory()
 main()

@@ -42,6 +42,8 @@ class Desk:
     replaced: dict[str, object] = field(default_factory=dict)  # what a browser may still send instead
     drawn: set[str] = field(default_factory=set)  # widgets made in this run so far
     drawn_before: set[str] = field(default_factory=set)  # and in the last run that was not cut short
+    framed: set[str] = field(default_factory=set)  # those of them that stand on every page
+    page: str = ""  # path of the page shown last
     unread: dict[str, str] = field(default_factory=dict)  # texts that could not be read, by widget
     bench: tuple[Platform, ...] = ()  # every platform offered, in the order shown
     benched: set[Platform] = field(default_factory=set)  # those switched off

@@ -17,7 +17,7 @@ from core.catalogue import Catalogue
 from core.messages import Message
 from core.report import Report
 from core.scenario import Scenario
-from ui import address, controls, wording
+from ui import address, controls, site, wording
 from ui.charts.base import Chart
 from ui.controls import Desk
 from ui.i18n import Translator
@@ -48,9 +48,9 @@ class View:
 
 
 def current() -> View:
-    """The view of this run."""
-    found: View = st.session_state[VIEW]
-    return found
+    """The view of this run. A page's file that runs without its frame starts over in it."""
+    view: View | None = st.session_state.get(VIEW)
+    return site.enter() if view is None else view
 
 
 def escape(text: str) -> str:

@@ -29,10 +29,21 @@ def catalogue_of(snapshot: str | None) -> Catalogue:
     return load_catalogue(snapshot)
 
 
-def start_run() -> Desk:
-    """The reader's desk with the scenario of this run."""
+def language() -> str:
+    """The language of the last run, or on the first one that of the link or the browser."""
+    desk: Desk | None = st.session_state.get(DESK)
+    if desk is not None:
+        return desk.language
+    return choose_language(address.split(address.incoming())[1].get(address.LANGUAGE_PARAM), st.context.locale)
+
+
+def start_run(page: str) -> Desk:
+    """The reader's desk with the scenario of this run, which shows ``page``."""
     params, view = address.split(address.incoming())
     desk: Desk | None = st.session_state.get(DESK)
+    if desk is not None and desk.page != page:  # Streamlit has forgotten the widgets of the page before
+        desk.drawn &= desk.framed
+        desk.drawn_before &= desk.framed
     if desk is None:
         catalogue, decoded = read(params)
         desk = st.session_state[DESK] = Desk(catalogue, decoded.scenario, decoded.messages, view=view)
@@ -54,6 +65,7 @@ def start_run() -> Desk:
         desk.switch, desk.snapshot, desk.catalogue = False, None, catalogue_of(None)
         controls.put(controls.fields_of(desk.scenario), desk)
     desk.drawn.clear()
+    desk.page = page
     desk.language = choose_language(desk.view.get(address.LANGUAGE_PARAM), st.context.locale)
     return desk
 
@@ -92,6 +104,7 @@ def answer(t: Translator, desk: Desk) -> View:
 
 def finish_run(desk: Desk) -> None:
     """Write the scenario into the address."""
+    st.session_state.pop(VIEW, None)
     desk.drawn_before = set(desk.drawn)
     desk.written = {**encode(desk.scenario, desk.catalogue), **desk.view}
     address.write(desk.written)

@@ -1,0 +1,140 @@
+"""The frame in the browser: both themes, a phone, an embedded page, and text that a reader can see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.driver import address, open_page, wait_idle
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from tests.browser.conftest import Server
+
+PHONE_HEIGHT = 844
+BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 22, 29)"}
+_LUMINANCE = """
+(element, part) => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  let colour = getComputedStyle(element)[part];
+  for (let up = element; part === 'backgroundColor' && /, 0\\)$|transparent/.test(colour) && up; up = up.parentElement)
+    colour = getComputedStyle(up).backgroundColor;
+  canvas.fillStyle = colour;
+  canvas.fillRect(0, 0, 1, 1);
+  const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+    .map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  return .2126 * r + .7152 * g + .0722 * b;
+}
+"""
+
+
+def contrast(element: Locator) -> float:
+    """WCAG contrast of an element's text on what is behind it."""
+    text, behind = (float(element.evaluate(_LUMINANCE, part)) for part in ("color", "backgroundColor"))
+    return (max(text, behind) + 0.05) / (min(text, behind) + 0.05)
+
+
+def page_colour(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor"))
+
+
+@pytest.mark.parametrize("path", ["/", "/cost"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_themes_are_drawn_and_readable(server: Server, page: Page, scheme: str, path: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    open_page(page, f"{server.url}{path}")
+    assert page_colour(page) == BACKGROUND[scheme]
+    assert page.get_by_test_id("stPlotlyChart").count() == 2
+    for text in (page.get_by_role("heading", level=2), page.locator(".st-key-verdict p span").first):
+        assert contrast(text) >= 4.5
+
+
+def test_a_live_change_of_theme_leaves_everything_readable(server: Server, page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    open_page(page, server.url)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(500)
+    assert page_colour(page) == BACKGROUND["dark"]
+    for cell in page.locator("tbody th[scope=row]").all():
+        assert contrast(cell) >= 4.5
+    assert contrast(page.get_by_role("heading", level=2)) >= 4.5
+
+
+@pytest.mark.parametrize("path", ["/", "/cost"])
+def test_the_first_view_of_a_phone(server: Server, phone: Page, path: str) -> None:
+    open_page(phone, f"{server.url}{path}")
+    order = [
+        phone.get_by_role("heading", level=2),
+        *(phone.get_by_test_id("stMainBlockContainer").locator("input[type=range]").nth(i) for i in range(3)),
+    ]
+    if path == "/":
+        order.append(phone.locator("tbody tr").first.locator("td").first)  # the first platform's cash
+    places = [element.bounding_box() for element in order]
+    assert all(places)
+    tops = [place["y"] for place in places if place]
+    assert tops == sorted(tops)
+    last = places[-1]
+    assert last is not None and last["y"] + 20 <= PHONE_HEIGHT and last["x"] + last["width"] <= 390
+    assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_phone_goes_from_page_to_page_inside_the_page(server: Server, phone: Page) -> None:
+    open_page(phone, f"{server.url}/?chips=256")
+    phone.locator(".st-key-page_links").get_by_role("link", name="Cost").click()
+    phone.wait_for_url("**/cost**")
+    wait_idle(phone)
+    assert "chips=256" in address(phone)
+
+
+def test_an_embedded_page_is_the_answer_alone(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/?embed=true&chips=256")
+    assert page.get_by_test_id("stTopNavLink").count() == 0
+    assert page.get_by_test_id("stSidebar").get_by_text("Preset").count() == 0
+    assert page.get_by_role("heading", level=2).is_visible()
+    assert page.get_by_test_id("stPlotlyChart").count() == 2
+    assert "embed=true" in address(page) and "chips=256" in address(page)
+    page.get_by_test_id("stMainBlockContainer").locator("input[type=range]").first.focus()
+    page.keyboard.press("ArrowRight")
+    wait_idle(page)
+    assert "embed=true" in address(page) and "chips=256" not in address(page)
+    whole = page.get_by_role("link", name="Open with all settings").get_attribute("href") or ""
+    assert "embed" not in whole and "chips=" in whole
+
+
+def test_the_desktop_page_does_not_scroll_sideways(server: Server, page: Page) -> None:
+    for path in ("/", "/cost"):
+        open_page(page, f"{server.url}{path}")
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= 1152 + 1")
+
+
+def test_sliders_and_inputs_have_names(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    unnamed = page.evaluate("""
+        [...document.querySelectorAll('input, button, [role=slider]')]
+          .filter(e => e.offsetParent && !e.getAttribute('aria-label') && !e.getAttribute('aria-labelledby'))
+          .filter(e => !e.textContent.trim() && !e.labels?.length)
+          .map(e => e.outerHTML.slice(0, 120))
+    """)
+    assert unnamed == []
+
+
+def test_a_chart_says_what_it_shows(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    for chart in page.get_by_test_id("stPlotlyChart").all():
+        described = chart.evaluate(
+            "e => (e.closest('[aria-label]') || e.querySelector('[aria-label]'))?.getAttribute('aria-label')"
+        )
+        assert described and len(described) > 20
+
+
+def test_a_table_can_be_saved(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    page.get_by_text("Where the numbers come from").click()
+    with page.expect_download() as waiting:
+        page.locator(".st-key-downloads button").first.click()
+    saved = waiting.value
+    assert saved.suggested_filename.endswith(".csv")
+    rows = saved.path().read_text(encoding="utf-8-sig").splitlines()
+    assert len(rows) > 6 and "," in rows[0]
