@@ -17,7 +17,14 @@ BAR_PX, SHARE_PX = 128, 44  # widths of the range bar and of the share bar
 
 def _style(scheme: Scheme) -> str:
     """Rules of all tables here, scoped by their class names."""
-    palette = PALETTES[scheme]
+    # The page's own colour scheme decides, so that a live change of theme leaves the sticky column readable.
+    light, dark = (
+        PALETTES["print" if scheme == "print" else "light"],
+        PALETTES["print" if scheme == "print" else "dark"],
+    )
+    page, stop, reference = (
+        f"light-dark({getattr(light, name)},{getattr(dark, name)})" for name in ("page", "stop", "reference")
+    )
     muted = "color-mix(in srgb,currentColor 70%,transparent)"
     rule = "color-mix(in srgb,currentColor 14%,transparent)"
     return f"""<style>
@@ -35,18 +42,19 @@ font-weight:500;vertical-align:bottom}}
 .crt .v{{font-variant-numeric:tabular-nums}}
 .crt small{{display:block;font-size:11.5px;line-height:1.3;color:{muted}}}
 .crt small.i{{display:inline;margin-left:5px}}
-.crt tbody th{{position:sticky;left:0;background:{palette.page};z-index:1;padding-left:20px}}
-.crt thead th:first-child{{position:sticky;left:0;background:{palette.page};z-index:1}}
+.crt tbody th{{position:sticky;left:0;background:{page};z-index:1;padding-left:20px}}
+.crt thead th:first-child{{position:sticky;left:0;background:{page};z-index:1}}
 .crt .s{{position:absolute;left:3px;top:8px;width:10px;height:10px;border-radius:2px}}
 .crt .t{{display:inline-block;border:1px solid color-mix(in srgb,currentColor 32%,transparent);border-radius:9px;
 font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
 .crt .w{{white-space:normal;min-width:112px}}
-.crt small.x{{color:{palette.stop};white-space:normal;max-width:236px}}
+.crt small.x{{color:{stop};white-space:normal;max-width:236px}}
 .crt .r{{position:relative;width:{BAR_PX}px;height:17px}}
 .crt .r i,.crt .r em{{position:absolute;display:block}}
 .crt .r i{{top:6px;height:5px;border-radius:3px;opacity:.42}}
 .crt .r em{{top:4px;width:9px;height:9px;margin-left:-4.5px;border-radius:50%}}
-.crt .r u{{position:absolute;top:-5px;width:0;height:39px;border-left:1px dashed {palette.reference}}}
+.crt .r u{{position:absolute;top:-5px;width:0;height:21px;border-left:1px dashed {reference}}}
+.crt .r u.e{{height:39px}}
 .crt .r s{{position:absolute;right:-10px;top:1px;font-size:11px;text-decoration:none;color:{muted}}}
 .crt .h{{position:relative;width:{BAR_PX}px;height:16px}}
 .crt .h span{{position:absolute;bottom:0}}
@@ -55,7 +63,8 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt .c i{{position:absolute;left:0;top:0;bottom:0}}
 .crt .q{{display:inline-block;min-width:38px}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
-@media (max-width:640px){{.crt .p small{{white-space:normal;max-width:150px}}.crt .p small.i{{display:block;margin:0}}}}
+@media (max-width:640px){{.crt .p{{white-space:normal;max-width:184px}}
+.crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 
 
@@ -94,17 +103,18 @@ def strip(items: Sequence[StripItem], label: str) -> str:
     """Figures side by side with hairlines between them; on a phone two to a row."""
     muted = "color-mix(in srgb,currentColor 70%,transparent)"
     css = f"""<style>
-.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px}}
+dl.crs.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px}}
 .crs>div{{flex:1 1 0;min-width:132px;padding:0 12px 0 16px;
 border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
 .crs>div:first-child{{border-left:0;padding-left:0}}
 .crs dt,.crs .o{{font-size:12.25px;line-height:1.4;color:{muted};font-weight:400;margin:0}}
+.crs dt{{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}}
 .crs dd{{margin:0}}
 .crs .f{{font-size:21px;line-height:1.3;font-weight:600;white-space:nowrap}}
 @media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;padding-left:0}}}}
 </style>"""
     cells = "".join(
-        f"<div><dt>{escape(i.label)}</dt><dd class=f>{escape(i.value)}</dd>"
+        f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt><dd class=f>{escape(i.value)}</dd>'
         f"<dd class=o>{escape(i.note) or '&nbsp;'}</dd></div>"
         for i in items
     )

@@ -28,7 +28,7 @@ from ui.wording import (
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
-_BEYOND = 2.0  # the range bar shows at most this many budgets; what lies further is cut with an arrow
+_BEYOND = 4.0  # the range bar shows at most this many budgets; what lies further is cut with an arrow
 
 
 def _tags(p: PlatformEstimate, t: Translate) -> str:
@@ -47,7 +47,7 @@ def grade_name(grade: str, t: Translate = identity) -> str:
         "list": t("list"),
         "primary": t("list"),
         "quote": t("quote"),
-        "secondary": t("secondary source"),
+        "secondary": t("secondary"),
         "median": t("median"),
         "assumption": t("assumption"),
     }.get(grade, grade)
@@ -71,7 +71,7 @@ def reason(p: PlatformEstimate, t: Translate = identity) -> str:
     if p.feasible and p.fits:
         return ""
     blocking = [m for m in p.problems if m.severity == "error" or m.code == "does_not_fit"]
-    return " ".join(say(m, t) for m in blocking or p.problems[:1])
+    return " ".join(say(m, t) for m in (blocking or p.problems[:1])[:2])
 
 
 def _platform_cell(p: PlatformEstimate, name: str, style: Style, t: Translate) -> str:
@@ -100,8 +100,10 @@ def _scale(report: Report) -> float:
 
 
 def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, t: Translate) -> str:
-    line = f'<u style="left:{min(budget / scale, 1) * BAR_PX:.1f}px"></u>' if budget > 0 else ""
-    if p.bills is None or p.total_usd_p10 is None or p.total_usd_p90 is None:
+    # At the scale's end the budget line runs through all rows; inside it, it would strike out the share below.
+    css = "e" if budget >= scale else "m"
+    line = f'<u class="{css}" style="left:{min(budget / scale, 1) * BAR_PX:.1f}px"></u>' if budget > 0 else ""
+    if p.bills is None or not p.fits or p.total_usd_p10 is None or p.total_usd_p90 is None:
         return f"<td><div class=r>{line}</div><small>&nbsp;</small></td>"
     total = p.bills["cash"].total_usd
     low, mid, high = (max(0.0, min(v / scale, 1.0)) * BAR_PX for v in (p.total_usd_p10, total, p.total_usd_p90))
@@ -115,7 +117,7 @@ def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, 
 
 
 def _share_cell(p: PlatformEstimate, style: Style) -> str:
-    if p.win_share is None:
+    if p.win_share is None or not p.fits:
         return f'<td class="n"><span class=q>{EN_DASH}</span></td>'
     return (
         f'<td class="n"><span class="c" aria-hidden="true"><i style="width:{p.win_share * SHARE_PX:.1f}px;'
@@ -125,7 +127,7 @@ def _share_cell(p: PlatformEstimate, style: Style) -> str:
 
 def _runway(p: PlatformEstimate, report: Report, t: Translate) -> tuple[str, str]:
     s = report.scenario
-    if p.bills is None or p.runway_months is None or s.burn_usd_per_month <= 0:
+    if p.bills is None or not p.fits or p.runway_months is None or s.burn_usd_per_month <= 0:
         return EN_DASH, ""
     change = p.runway_months - s.cash_usd / s.burn_usd_per_month
     if p.runway_months <= 0:
@@ -133,8 +135,14 @@ def _runway(p: PlatformEstimate, report: Report, t: Translate) -> tuple[str, str
     return fill(t("{n} mo"), {"n": f"{p.runway_months:.1f}"}), _signed(change)
 
 
-def _signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", MINUS) if value < 0.05 else f"+{value:.1f}"
+def _signed(months: float) -> str:
+    text = f"{abs(months):,.0f}" if abs(months) >= 99.95 else f"{abs(months):.1f}"
+    return f"{'+' if months > 0.05 else MINUS if months < -0.05 else ''}{text}"
+
+
+def _money(value: float) -> str:
+    """Money without the rounding dust that credits leave of a paid bill."""
+    return usd(0.0 if abs(value) < 0.005 else value)
 
 
 def _hours_unit(p: PlatformEstimate, t: Translate) -> str:
@@ -149,7 +157,8 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
     names, styles = platform_names(report.platforms, t, full=True), platform_styles(report.platforms, scheme)
     budget, scale = report.scenario.budget_usd, _scale(report)
     mark = min(budget / scale, 1) * BAR_PX
-    axis = f"<div class=h><span>$0</span>{_budget_head(budget, mark, scale, t)}</div>"
+    zero = "<span>$0</span>" if mark > 56 or budget <= 0 else ""  # the budget's name needs the room
+    axis = f"<div class=h>{zero}{_budget_head(budget, mark, scale, t)}</div>"
     header = head(
         [
             (escape(t("Platform and offer")), False),
@@ -171,8 +180,8 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
             cash = two(escape(t("does not fit")), "")
         else:
             cash = (
-                f'<td class="n"><b>{usd(p.bills["cash"].total_usd)}</b><small>'
-                f"{_span(p.total_usd_p10, p.total_usd_p90)}</small></td>"
+                f'<td class="n"><b>{_money(p.bills["cash"].total_usd)}</b><small>'
+                f"{escape(_span(p.total_usd_p10, p.total_usd_p90, t))}</small></td>"
             )
         run = (
             (EN_DASH, "")
@@ -201,7 +210,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
 def _budget_head(budget: float, mark: float, scale: float, t: Translate) -> str:
     if budget <= 0:
         return f'<span style="right:0">{usd(scale)}</span>'
-    return f'<span style="right:{BAR_PX - mark:.1f}px">{escape(t("budget"))}</span>'
+    return f'<span style="right:{BAR_PX - max(mark, 44):.1f}px">{escape(t("budget"))}</span>'
 
 
 def _sold(p: PlatformEstimate, t: Translate) -> str:
@@ -209,8 +218,11 @@ def _sold(p: PlatformEstimate, t: Translate) -> str:
     return text.replace(t("{shape}, sold as {name}").split("{shape}")[-1].split("{name}")[0], ", ")
 
 
-def _span(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else span(low, high)
+def _span(low: float | None, high: float | None, t: Translate) -> str:
+    """P10 to P90; said when there is none, as with a utilisation of the reader's own."""
+    if low is None or high is None:
+        return ""
+    return t("no range") if high - low <= 0.002 * high else span(low, high)
 
 
 def figure_strip(report: Report, t: Translate = identity) -> str:
@@ -224,14 +236,15 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
     }
     label = t("Cost of {name} in five figures")
     heading = fill(bases[s.basis], {"name": name})
-    if p.bills is None:
-        nothing = [StripItem(heading, t("no price"), reason(p, t))]
+    if p.bills is None or not p.fits:
+        what = t("no price") if p.bills is None else t("does not fit")
+        nothing = [StripItem(heading, what, reason(p, t))]
         return strip(nothing, fill(label, {"name": name}))
     bill = p.bills[s.basis]
     trained = report.workload.tokens * s.iterations / 1e6
     unit = t("Per million samples") if report.workload.per_sample else t("Per million tokens")
     span_note = (
-        fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": _span(p.total_usd_p10, p.total_usd_p90)})
+        fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": _span(p.total_usd_p10, p.total_usd_p90, t)})
         if s.basis == "cash"
         else fill(t("cash alone {cash:usd}"), {"cash": p.bills["cash"].total_usd})
     )
@@ -245,7 +258,7 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
     versions = f"{s.versions_per_year:g}"
     one = s.versions_per_year == 1
     items = [
-        StripItem(heading, usd(bill.total_usd), span_note),
+        StripItem(heading, _money(bill.total_usd), span_note),
         StripItem(
             unit,
             usd(bill.total_usd / trained),

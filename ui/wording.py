@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.economics import verdict as economics_verdict
 from core.messages import TEMPLATES, Message
-from core.numbers import EN_DASH, HOURS_PER_WEEK, NBSP, count, duration, fill, integer, percent
+from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, count, duration, fill, integer, percent
 
 if TYPE_CHECKING:
     from core.catalogue import Offer, Size
@@ -114,6 +114,24 @@ def platform_names(
     }
 
 
+def short_money(value: float, *, sign: bool) -> str:
+    """An amount as short as an axis allows: ``150k``, ``1.5M``, with a dollar sign on request.
+
+    >>> short_money(150_000, sign=False), short_money(2_500_000, sign=True), short_money(800, sign=True)
+    ('150k', '$2.5M', '$800')
+    """
+    minus, dollar, size = MINUS if value < 0 else "", "$" if sign else "", abs(value)
+    for scale, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if size >= scale * 0.9999:
+            return f"{minus}{dollar}{size / scale:.4g}{letter}"
+    return f"{minus}{dollar}{size:.4g}"
+
+
+def round_money(value: float) -> str:
+    """An amount that was chosen, not computed, without the digits nobody chose: ``$50k``, ``$6M``."""
+    return short_money(value, sign=True)
+
+
 def weeks_text(weeks: float, t: Translate = identity) -> str:
     """A deadline in words: ``8 weeks``, ``1 week``, ``2.5 days``, ``3 years``.
 
@@ -196,7 +214,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         listing([plan_name(plan, t) for plan in plans], t),
         fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
         price_dates((p.offer for p in report.platforms if p.offer and not p.price_is_quote), t),
-        "" if not quotes else t("1 your own quote") if quotes == 1 else fill(t("{n} your own quotes"), {"n": quotes}),
+        "" if not quotes else t("1 own quote") if quotes == 1 else fill(t("{n} own quotes"), {"n": quotes}),
         fill(t("snapshot {date}"), {"date": snapshot_text(report.snapshot, t)}),
     ]
     return " · ".join(part for part in parts if part)
@@ -221,7 +239,7 @@ def size_text(size: Size, t: Translate = identity) -> str:
     shape = size.shape.replace("x", "×")
     sold_as = re.sub(r"(?<=[\s\d])x(?=[\s\d])", "×", size.sold_as)
     if not size.sold:
-        return fill(t("{size}, not sold"), {"size": shape or sold_as or integer(size.chips)})
+        return fill(t("{size}, not sold"), {"size": shape or sold_as}) if shape or sold_as else t("not sold")
     if shape and sold_as:
         return fill(t("{shape}, sold as {name}"), {"shape": shape, "name": sold_as})
     return shape or sold_as

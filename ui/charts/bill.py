@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.numbers import fill, usd
 from ui.charts import findings, frames
 from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
-from ui.charts.labels import NARROW_PLOT, Props, bold, label_margin, plain, spread, text_width
+from ui.charts.labels import Props, bold, label_margin, plain, spread, text_width
 from ui.charts.ticks import Tick, nice_ceiling, ticks_money_linear
 from ui.theme import PALETTES, TINTS, Palette, Scheme, platform_styles
 from ui.wording import Translate, identity, platform_names
@@ -19,33 +19,43 @@ from ui.wording import Translate, identity, platform_names
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
+_PHONE = 318.0  # px of a figure on a phone
+_THICKEST = 30.0  # px of a bar
 _NAMED_SHARE = 0.03  # parts smaller than this have no name above the bar
 
 
 def _part_notes(
-    parts: list[tuple[str, float, float]], x_high: float, x_low: float, palette: Palette, t: Translate
+    parts: list[tuple[str, float, float]],
+    x_ends: tuple[float, float],
+    y: float,
+    narrow: float,
+    palette: Palette,
+    t: Translate,
 ) -> tuple[list[Props], int]:
-    """Names above the top bar, pushed apart; in two rows when one does not hold them. Returns rows used."""
-    scale = NARROW_PLOT / (x_high - x_low)
+    """Names above the top bar, pushed apart; in two rows when one does not hold them. Returns rows used.
+
+    ``narrow`` is the plot's width in px on a phone: what is clear there is clear on a wider one.
+    """
+    x_low, x_high = x_ends
+    room = narrow + 40  # names may reach over the right margin, where nothing else stands at their height
+    scale = narrow / (x_high - x_low)
     named = [(findings.part_name(part, t), (start + width / 2 - x_low) * scale) for part, start, width in parts]
     if not named:
         return [], 0
     widths = [text_width(text) + 8 for text, _ in named]
-    rows = 1 if sum(widths) <= NARROW_PLOT + 20 else 2
+    rows = 1 if sum(widths) <= room else 2
     notes: list[Props] = []
     for row in range(rows):
         chosen = list(range(row, len(named), rows))
         # Equal steps would waste room: push in a frame where every label has its own width.
         offsets = np.concatenate([[0.0], np.cumsum([(widths[a] + widths[b]) / 2 for a, b in pairwise(chosen)])])
         low = widths[chosen[0]] / 2 - 8
-        high = NARROW_PLOT + 20 - widths[chosen[-1]] / 2 - offsets[-1]
+        high = room - widths[chosen[-1]] / 2 - offsets[-1]
         placed = spread([named[i][1] - offsets[k] for k, i in enumerate(chosen)], 0.0, min(low, high), max(low, high))
         placed = list(np.maximum.accumulate(placed))
         for k, i in enumerate(chosen):
             x = x_low + (placed[k] + offsets[k]) / scale
-            notes.append(
-                note(named[i][0], x, 1, palette.muted, y_paper=True, anchor="center", y_shift=2 + 15 * (rows - 1 - row))
-            )
+            notes.append(note(named[i][0], x, y, palette.muted, anchor="center", y_shift=2 + 15 * (rows - 1 - row)))
     return notes, rows
 
 
@@ -60,6 +70,7 @@ def _bill_figure(
     whiskers = [(p.total_usd_p10, p.total_usd_p90) if basis == "cash" else (None, None) for p in shown]
     present = [part for part in findings.BILL_PARTS if part != "credits" and any(bill[part] > 0 for bill in bills)]
     rows = np.arange(len(shown), dtype=float)
+    thickness = min(0.56, _THICKEST / ((HEIGHT_MAIN - 60) / len(shown)))  # few platforms: room, not fat bars
     hover = t("{name}: {part} {cost:usd}, {share:pct} of {total:usd}")
 
     def trace(part: str, opacity: float) -> Props:
@@ -68,7 +79,7 @@ def _bill_figure(
             "orientation": "h",
             "y": rows,
             "x": np.array([bill[part] for bill in bills]),
-            "width": 0.56,
+            "width": thickness,
             "name": findings.part_name(part, t),
             "marker": {"color": [styles[p.id].alpha(opacity) for p in shown], "line": {"width": 0}},
             "text": [
@@ -94,7 +105,8 @@ def _bill_figure(
     if credit < 0:
         traces.append(trace("credits", 0.16))
         traces[-1]["marker"]["line"] = {"width": 1, "color": [styles[p.id].colour for p in shown]}
-    reach = max([*positive, *(high for _, high in whiskers if high is not None), 1e-6])
+    ends = [high - bill["credits"] for bill, (_, high) in zip(bills, whiskers, strict=True) if high is not None]
+    reach = max([*positive, *ends, 1e-6])
     x_high = nice_ceiling(reach * 1.02, 4)
     x_low = -abs(credit) * 1.15 if credit < 0 else 0.0
     parts: list[tuple[str, float, float]] = []
@@ -103,23 +115,21 @@ def _bill_figure(
         if bills[0][part] > _NAMED_SHARE * max(positive[0], 1e-9):
             parts.append((part, start, bills[0][part]))
         start += max(bills[0][part], 0.0)
-    notes, name_rows = _part_notes(parts, x_high, x_low, palette, t)
+    left, right = label_margin([names[p.id] for p in shown], 44) + 4, 58.0
+    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, _PHONE - left - right, palette, t)
     shapes: list[Props] = []
-    for i, (total, gross, (low, high)) in enumerate(zip(totals, positive, whiskers, strict=True)):
+    for i, (bill, total, gross, (p10, p90)) in enumerate(zip(bills, totals, positive, whiskers, strict=True)):
         end = gross
-        if low is not None and high is not None:
+        if p10 is not None and p90 is not None:  # the range is of the total; the bar ends at it plus the credits
+            low, high = (p10 - bill["credits"] if p10 > 0 else gross), p90 - bill["credits"]
             shapes.append(line(low, i, high, i, palette.text, width=1.4, above=True))
             end = max(gross, high)
         notes.append(note(f"<b>{plain(usd(total))}</b>", end, i, palette.text, y_anchor="middle", x_shift=7))
     if credit < 0:
         shapes.append(line(0, 0, 0, 1, palette.axis, y_paper=True, above=True))
-        notes.append(note(findings.part_name("credits", t), x_low, 1, palette.muted, y_paper=True, y_shift=2))
-    left = label_margin([names[p.id] for p in shown], 44) + 4
+        notes.append(note(findings.part_name("credits", t), x_low, -thickness / 2, palette.muted, y_shift=2))
     labels = [Tick(float(i), bold(names[p.id]) if p.is_focus else plain(names[p.id])) for i, p in enumerate(shown)]
     top = 8.0 + 15.0 * max(1, name_rows)
-    rows_height = HEIGHT_MAIN - top - 26
-    if len(shown) < 5:  # few bars keep their thickness: the figure is shorter, not the bars fatter
-        rows_height = max(len(shown), 2) * 46.0
     ticks = ticks_money_linear(x_high, 4)
     if x_low < 0:
         step = ticks[1].value - ticks[0].value
@@ -127,41 +137,36 @@ def _bill_figure(
         ticks = [*reversed(below), *ticks]
     return make_figure(
         traces,
-        height=top + rows_height + 26,
-        margin=(left, 58, top, 26),
+        height=HEIGHT_MAIN,
+        margin=(left, right, top, 26),
         scheme=scheme,
         shapes=shapes,
         notes=notes,
         x=x_axis(ticks, (x_low, x_high), palette, log=False),
         y=y_axis(labels, (len(shown) - 0.5, -0.5), palette, log=False, grid=False),
-        extra={"barmode": "relative", "bargap": 0.44},
+        extra={"barmode": "relative"},
     )
 
 
 def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart:
     """The bill of every platform by component, in the scenario's basis, dearest first."""
-    shown = sorted((p for p in report.platforms if p.bills is not None), key=lambda p: _total(p, report), reverse=True)
+    shown = sorted(
+        (p for p in report.platforms if findings.has_total(p)), key=lambda p: _total(p, report), reverse=True
+    )
     names = platform_names(report.platforms, t, full=True)
     bases = {
         "cash": t("Cash a version, P50, by part; line = P10–P90"),
         "loaded": t("Fully loaded: cash and staff time, a version, by part"),
         "economic": t("Economic: cash, staff time and delay, a version, by part"),
     }
-    subtitle = [bases[report.scenario.basis], findings.without_price(report, t)]
+    subtitle = [bases[report.scenario.basis], findings.left_out(report, (p.id for p in shown), t)]
     title = findings.bill_title(report, t)
-    empty = (
-        ""
-        if shown
-        else t(
-            "None of these platforms has a price, so there is no bill. "
-            "Enter your own quote, or add an offer with a price."
-        )
-    )
+    empty = findings.nothing_to_draw(max((_total(p, report) for p in shown), default=None), t)
     return Chart(
         "bill",
         title,
         ". ".join(part for part in subtitle if part),
-        _bill_figure(report, shown, names, scheme, t) if shown else None,
+        None if empty else _bill_figure(report, shown, names, scheme, t),
         empty,
         lambda: frames.bill_frame(report),
         alt=fill(t("Bill by component. {title}."), {"title": title}),

@@ -15,12 +15,14 @@ from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_ax
 from ui.charts.labels import EndLabel, Props, end_labels, label_margin, plain, quiet_side, text_width
 from ui.charts.ticks import ticks_money_log, ticks_time_log
 from ui.theme import PALETTES, Palette, Scheme, platform_styles
-from ui.wording import Translate, identity, platform_names, weeks_text
+from ui.wording import Translate, identity, platform_names, round_money, weeks_text
 
 if TYPE_CHECKING:
     from core.report import Curve, Report
 
 _TOP = 24.0  # px above the plot, where the deadline's name stands
+
+_LEAST_USD = 0.01  # a log axis has no zero: what credits pay in full is named instead
 
 
 def _window(report: Report, curves: Sequence[Curve]) -> tuple[float, float]:
@@ -28,19 +30,22 @@ def _window(report: Report, curves: Sequence[Curve]) -> tuple[float, float]:
 
     A full price list runs from hours to centuries; what lies far from the question is left out.
     """
-    chosen = [p.wall_hours for p in report.platforms if p.wall_hours is not None and p.wall_hours > 0]
-    times = np.concatenate([c.wall_hours[np.isfinite(c.total_usd) & np.isfinite(c.wall_hours)] for c in curves])
+    runs = report.scenario.iterations
+    chosen = [p.wall_hours * runs for p in report.platforms if p.wall_hours is not None and p.wall_hours > 0]
+    times = np.concatenate([c.wall_hours for c in curves])
     centre = min(chosen, default=float(np.median(times)))
     deadline = report.scenario.deadline_weeks * HOURS_PER_WEEK
     high = max([centre * 4, *(h * 1.02 for h in chosen), min(deadline, centre * 60)])
-    low = min(centre / 6, deadline / 2)
+    best = np.concatenate([c.wall_hours[c.on_frontier] for c in curves])
+    fastest = float(best.min()) if best.size else centre
+    low = min(centre / 6, deadline / 2, max(fastest, centre / 50))
     inside = times[(times >= low) & (times <= high)]
     return (max(low, float(inside.min()) if inside.size else low), high)
 
 
 def _visible(curve: Curve, window: tuple[float, float]) -> np.ndarray:
     """Sizes of a curve inside the window; never fewer than the nearest two, so that no line vanishes."""
-    known = np.isfinite(curve.total_usd) & np.isfinite(curve.wall_hours) & (curve.total_usd > 0)
+    known = curve.total_usd >= _LEAST_USD
     keep: np.ndarray = known & (curve.wall_hours >= window[0] * 0.999) & (curve.wall_hours <= window[1] * 1.001)
     if keep.sum() < 2:
         distance = np.abs(np.log(curve.wall_hours / math.sqrt(window[0] * window[1])))
@@ -124,28 +129,28 @@ def _cost_time_figure(
     if show_budget:
         low, high = min(low, s.budget_usd), max(high, s.budget_usd)
     pad = max((high / low) ** 0.08, 1.06)
-    room = (high / low) ** (18 / 208)  # for the budget's name when its line is the highest
+    room = (high / low) ** (26 / 208)  # for the budget's name when its line is the highest
     y_low, y_high = low / pad, high * max(pad, room if show_budget and s.budget_usd == high else 1.0)
     left, right, bottom = 44.0, label_margin([label.text for label in labels]), 26.0
     plot_height = HEIGHT_OVERVIEW - _TOP - bottom
-    shapes, notes = end_labels(labels, x_high, (y_low, y_high), plot_height, palette, log_y=True)
+    shapes: list[Props] = []
+    notes: list[Props] = []
+    text = fill(t("budget {budget}"), {"budget": round_money(s.budget_usd)})
     if show_budget:
         shapes.append(line(0, s.budget_usd, 1, s.budget_usd, palette.reference, dash="dash", x_paper=True))
-        notes.append(
-            _budget_note(
-                s.budget_usd,
-                list(zip(hours_all, usd_all, strict=True)),
-                (x_low, x_high),
-                (y_low, y_high),
-                plot_height,
-                palette,
-                t,
-            )
-        )
+        paths = list(zip(hours_all, usd_all, strict=True))
+        side = _quiet_side(text, s.budget_usd, paths, (x_low, x_high), (y_low, y_high), plot_height)
+        if side is None:  # lines pass on every side: its name joins those at the right end
+            labels.append(EndLabel(text, x_high, s.budget_usd, palette.reference, muted=True))
+        else:
+            notes.append(_budget_note(text, s.budget_usd, side, palette))
     elif s.budget_usd > 0:
         above = s.budget_usd > high
-        text = fill(t("budget {budget:usd} ↑") if above else t("budget {budget:usd} ↓"), {"budget": s.budget_usd})
-        notes.append(note(text, 0, 1 if above else 0, palette.muted, x_paper=True, y_paper=True, x_shift=2, y_shift=3))
+        text = f"{text} ↑" if above else f"{text} ↓"
+        notes.append(note(text, 0, float(above), palette.muted, x_paper=True, y_paper=True, x_shift=2, y_shift=3))
+    end_shapes, end_notes = end_labels(labels, x_high, (y_low, y_high), plot_height, palette, log_y=True)
+    shapes += end_shapes
+    notes += end_notes
     if show_deadline:
         shapes.append(line(deadline, 0, deadline, 1, palette.reference, dash="dash", y_paper=True))
         notes.append(
@@ -169,21 +174,23 @@ def _cost_time_figure(
     )
 
 
-def _budget_note(
+def _quiet_side(
+    text: str,
     budget: float,
     paths: list[tuple[np.ndarray, np.ndarray]],
     x_ends: tuple[float, float],
     y_ends: tuple[float, float],
     plot_height: float,
-    palette: Palette,
-    t: Translate,
-) -> Props:
-    """The budget's name at the end of its line, where the fewest lines pass. ``paths``: hours and USD."""
-    text = fill(t("budget {budget:usd}"), {"budget": budget})
+) -> tuple[bool, bool] | None:
+    """Where the budget's name is clear of the lines. ``paths``: hours and USD of each."""
     px = plot_height / math.log(y_ends[1] / y_ends[0])
     width = math.log(x_ends[1] / x_ends[0])
     placed = [(np.log(hours / x_ends[0]) / width, np.log(cost / budget) * px) for hours, cost in paths]
-    right, below = quiet_side(text_width(text), placed, math.log(y_ends[1] / budget) * px)
+    return quiet_side(text_width(text), placed, math.log(y_ends[1] / budget) * px)
+
+
+def _budget_note(text: str, budget: float, side: tuple[bool, bool], palette: Palette) -> Props:
+    right, below = side
     return note(
         text,
         float(right),
@@ -209,23 +216,26 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
     t
         Translator.
     """
-    shown, names = findings.priced_curves(curves), platform_names(report.platforms, t, full=True)
-    subtitle = [t("Cash, P50, against time; dot = size on sale, filled = frontier, ring = chosen")]
-    subtitle += [findings.without_price(report, t)]
-    empty = (
-        ""
-        if shown
-        else t(
-            "None of these platforms has a price, so there is no cost to draw. "
-            "Enter your own quote, or add an offer with a price."
-        )
-    )
-    title = findings.cost_time_title(report, curves, t) if shown else t("No cost without a price")
+    priced, names = findings.priced_curves(report, curves), platform_names(report.platforms, t, full=True)
+    shown = [c for c in priced if bool(np.any(c.total_usd >= _LEAST_USD))]
+    paid = [names[c.id] for c in priced if not bool(np.any(c.total_usd >= _LEAST_USD))]
+    empty = findings.nothing_to_draw(max((float(c.total_usd.max()) for c in priced), default=None), t)
+    subtitle = [
+        t("Cash, P50, against time; dot = size on sale, filled = frontier, ring = chosen")
+        if report.scenario.iterations == 1
+        else fill(
+            t("Cash, P50, against time of {n} runs; dot = size on sale, filled = frontier, ring = chosen"),
+            {"n": report.scenario.iterations},
+        ),
+        fill(t("Paid by credits: {names}"), {"names": ", ".join(paid)}) if paid and not empty else "",
+        findings.left_out(report, (c.id for c in priced), t),
+    ]
+    title = findings.cost_time_title(report, curves, t) if priced else t("No cost to draw")
     return Chart(
         "cost_time",
         title,
         ". ".join(part for part in subtitle if part),
-        _cost_time_figure(report, shown, names, scheme, t) if shown else None,
+        None if empty else _cost_time_figure(report, shown, names, scheme, t),
         empty,
         lambda: frames.cost_time_frame(report, curves),
         alt=fill(t("Line chart of cash against days. {title}."), {"title": title}),

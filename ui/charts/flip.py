@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.report import Flip, Report
 
 _ASIDE = 2.0  # px between a vertical line and a label beside it
+_USUAL = (1.0, 12.0)  # $/h; the price axis, wider when something lies outside
 _WIDE_PLOT = 372.0  # px; the plot on a desktop
 
 
@@ -60,12 +61,14 @@ def place_quotes(
     taken: list[tuple[int, float, float]] = []
     result: list[tuple[str, int]] = []
     for i, (place, width) in enumerate(zip(places, widths, strict=True)):
-        tight = i + 1 < len(places) and places[i + 1] - place < (width + widths[i + 1]) / 2 + 8
-        order = ("right", "center", "left") if tight else ("center", "left", "right")
-        options = [(row, anchor) for row in range(len(quotes)) for anchor in order]
-        for row, anchor in options:
+        near_next = i + 1 < len(places) and places[i + 1] - place < (width + widths[i + 1]) / 2 + 8
+        near_last = i > 0 and place - places[i - 1] < (width + widths[i - 1]) / 2 + 8
+        order = {(True, False): ("right", "center"), (False, True): ("left", "center")}.get(
+            (near_next, near_last), ("center", "right", "left")
+        )
+        for anchor, row in [(anchor, row) for anchor in order for row in range(len(quotes))]:
             start = place - {"left": -_ASIDE, "center": width / 2, "right": width + _ASIDE}[anchor]
-            inside = start >= -60 and start + width <= length + 16
+            inside = start >= -60 and start + width <= length + 18
             if inside and all(r != row or start >= b + 3 or start + width <= a - 3 for r, a, b in taken):
                 break
         else:
@@ -73,6 +76,21 @@ def place_quotes(
         taken.append((row, start, start + width))
         result.append((anchor, row))
     return result
+
+
+def _reaches(
+    i: int, quotes: Sequence[tuple[float, str]], placed: Sequence[tuple[str, int]], ends: tuple[float, float]
+) -> bool:
+    """Whether the line of quote ``i`` can run up to its name without striking out a name below it."""
+    for length in (NARROW_PLOT, _WIDE_PLOT):
+        scale = length / math.log(ends[1] / ends[0])
+        mark = scale * math.log(quotes[i][0] / ends[0])
+        for (price, text), (anchor, row) in zip(quotes, placed, strict=True):
+            width = text_width(text)
+            start = scale * math.log(price / ends[0]) - {"left": 0, "center": width / 2, "right": width}[anchor]
+            if row < placed[i][1] and start - 2 < mark < start + width + 2:
+                return False
+    return True
 
 
 def _flip_figure(
@@ -89,9 +107,9 @@ def _flip_figure(
         if math.isfinite(v) and f.price_usd_per_chip_hour / 3 < v < f.price_usd_per_chip_hour * 3
     ]
     prices = [*dots, *(price for price, _ in quotes)]
-    low = min(1.0, min(prices, default=1.0) / 1.3, min(reach, default=1.0) / 1.1)
-    high = max(12.0, max(prices, default=12.0) * 1.3, max(reach, default=12.0) * 1.1)
-    if max([*prices, *reach], default=12.0) < 3:  # cheap chips: the usual axis would be mostly empty
+    low = min(_USUAL[0], min(prices, default=_USUAL[0]) / 1.3, min(reach, default=_USUAL[0]) / 1.1)
+    high = max(_USUAL[1], max(prices, default=_USUAL[1]) * 1.3, max(reach, default=_USUAL[1]) * 1.1)
+    if max([*prices, *reach], default=_USUAL[1]) < 3:  # cheap chips: the usual axis would be mostly empty
         high = max([*prices, *reach]) * 2
     places = place_quotes(quotes, (low, high))
     top = 8.0 + 16.0 * (1 + max((row for _, row in places), default=0))
@@ -100,9 +118,9 @@ def _flip_figure(
     half = min(0.28, 13 / (plot_height / len(rows)))
     shapes: list[Props] = []
     notes: list[Props] = []
-    for price, _ in quotes:
-        shapes.append(line(price, 0, price, 1, palette.reference, dash="dot", y_paper=True))
-    for (price, text), (anchor, row) in zip(quotes, places, strict=True):
+    for i, ((price, text), (anchor, row)) in enumerate(zip(quotes, places, strict=True)):
+        top_end = 1 + (16 * row / plot_height if _reaches(i, quotes, places, (low, high)) else 0.0)
+        shapes.append(line(price, 0, price, top_end, palette.reference, dash="dot", y_paper=True))
         notes.append(
             note(
                 plain(text),
@@ -137,7 +155,9 @@ def _flip_figure(
     ticks = [
         Tick(float(i), bold(names[f.id]) if styles[f.id].is_focus else plain(names[f.id])) for i, f in enumerate(rows)
     ]
-    y = y_axis(ticks, (len(rows) - 0.5, -0.5), palette, log=False, grid=False)
+    above = 0.5 if any(n["xanchor"] == "center" and n["y"] == -half for n in notes) else 0.0
+    first = -0.5 - above * max(0.0, 34 / (plot_height / len(rows)) + 2 * half - 1)  # a price above the first row
+    y = y_axis(ticks, (len(rows) - 0.5, first), palette, log=False, grid=False)
     return make_figure(
         [trace],
         height=HEIGHT_OVERVIEW,
@@ -155,10 +175,9 @@ def _has_dot(flip: Flip) -> bool:
 
 
 def _rate_ticks(low: float, high: float) -> list[Tick]:
-    values = log_values(low, high, 24, NARROW_PLOT + 20)
-    if values and values[0] > low * 1.02:
-        values = [low, *values] if low in (1.0,) else values
-    if high == 12.0 and values[-1] < high:  # the axis ends on a tick; the one before makes room
+    """Round prices; the axis of the usual range begins and ends on a tick, $1/h and $12/h."""
+    values = [v for v in log_values(low, high, 19, NARROW_PLOT + 20) if f"{v:e}"[:3] != "1.5"]
+    if high == _USUAL[1]:
         values = [*(v for v in values if v <= 8), high]
     ends = {0, len(values) - 1}
     return [Tick(v, f"${v:.3g}" + ("/h" if i in ends else "")) for i, v in enumerate(values)]
@@ -249,11 +268,12 @@ def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
                 ),
                 {"chip": chip},
             )
-        return Chart("flip", t("No price to turn the answer on"), "", None, empty, lambda: frames.flip_frame(report))
+        return Chart("flip", t("No second chip to compare with"), "", None, empty, lambda: frames.flip_frame(report))
     chip = report[report.flip_reference].accelerator.short_name
+    same_chip = [p.id for p in report.platforms if p.accelerator.short_name == chip]
     subtitle = [
         fill(t("Shaded: costs less than {chip} at that price; line P10–P90; dotted: quotes"), {"chip": chip}),
-        findings.without_price(report, t),
+        findings.left_out(report, {*(f.id for f in rows), *same_chip}, t),
     ]
     title = findings.flip_title(report, rows, t)
     return Chart(

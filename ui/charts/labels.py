@@ -27,7 +27,8 @@ class EndLabel:
     x: float
     y: float
     colour: str
-    bold: bool
+    bold: bool = False
+    muted: bool = False
 
 
 def plain(text: str) -> str:
@@ -135,7 +136,7 @@ def end_labels(
                 "text": bold(label.text) if label.bold else plain(label.text),
                 "showarrow": False,
                 "align": "left",
-                "font": {"size": FONT_SIZE, "color": palette.text},
+                "font": {"size": FONT_SIZE, "color": palette.muted if label.muted else palette.text},
             }
         )
     return shapes, notes
@@ -146,20 +147,28 @@ def label_margin(labels: Sequence[str], low: float = 40, high: float = 132) -> f
     return min(high, max(low, max(map(text_width, labels), default=0) + LABEL_GAP + 4))
 
 
-def quiet_side(width: float, paths: Sequence[tuple[np.ndarray, np.ndarray]], room_above: float) -> tuple[bool, bool]:
-    """Where a horizontal line's name is in nobody's way: (at the right end, below the line).
+def quiet_side(
+    width: float,
+    paths: Sequence[tuple[np.ndarray, np.ndarray]],
+    room_above: float,
+    taken: tuple[float, float, float] | None = None,
+) -> tuple[bool, bool] | None:
+    """Where a horizontal line's name is in nobody's way: (at the right end, below the line), or nowhere.
 
     ``paths`` are other lines as fractions of the plot's width and px above the named line;
     ``width`` is the name's own in px, ``room_above`` the px between its line and the plot's top.
+    ``taken``: another text from one fraction of the width to another, above so many px over the line.
     """
     steps = np.linspace(0, 1, 60)
     heights = np.array([np.interp(steps, x[np.argsort(x)], y[np.argsort(x)]) for x, y in paths])
     share = (width + 8) / NARROW_PLOT
-
-    def crowd(right: bool, below: bool) -> float:
-        inside = steps > 1 - share if right else steps < share
-        near = (heights < 3) & (heights > -17) if below else (heights > -3) & (heights < 17)
-        return float(np.sum(near & inside)) + (1000.0 if not below and room_above < 16 else 0.0)
-
-    sides = [(right, below) for right in (False, True) for below in (False, True)]
-    return min(sides, key=lambda side: crowd(*side))
+    for right in (False, True):
+        for below in (False, True):
+            inside = steps > 1 - share if right else steps < share
+            reach = -1.0 if below else 18.0
+            if taken is not None and taken[2] < reach and np.any(inside & (steps > taken[0]) & (steps < taken[1])):
+                continue
+            near = (heights < 5) & (heights > -18) if below else (heights > -5) & (heights < 18)
+            if not np.any(near & inside) and (below or room_above >= 16):
+                return right, below
+    return None

@@ -21,14 +21,16 @@ from ui.charts.labels import (
     quiet_side,
     text_width,
 )
+from ui.charts.sweep_title import CLAIMED_ITERATIONS, at_value, sweep_rows, sweep_title
 from ui.charts.ticks import Tick, log_values, nice_ceiling, ticks_money_linear, ticks_money_log
 from ui.theme import BAND_OPACITY, FONT_SIZE_SMALL, PALETTES, Palette, Scheme, platform_styles, rgba
-from ui.wording import Translate, identity, platform_names
+from ui.wording import Translate, identity, platform_names, round_money
 
 if TYPE_CHECKING:
     from core.report import Report, Sweep
 
-_LOG_FROM = 25.0  # a sweep whose totals differ by more than this factor has a log cost axis
+_CLAIM_WIDTH, _CLAIM_HEIGHT = 112.0, 32.0  # px of the two lines of the claim at the plot's top
+_LOG_FROM = 25.0  # lines that end further apart than this factor get a log cost axis
 
 
 def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, t: Translate) -> list[Tick]:
@@ -61,7 +63,7 @@ def _linear_values(low: float, high: float) -> list[float]:
 
 def _thin(values: list[float], low: float, high: float, gap: float) -> list[float]:
     """Those of ``values`` that keep ``gap`` px apart on a log axis, the last one always."""
-    px = NARROW_PLOT / math.log(high / low)
+    px = NARROW_PLOT / (math.log(high / low) or 1.0)
     kept = values[-1:]
     for v in reversed(values[:-1]):
         if px * math.log(kept[-1] / v) >= gap + (14 if len(kept) == 1 else 0):
@@ -71,22 +73,23 @@ def _thin(values: list[float], low: float, high: float, gap: float) -> list[floa
 
 def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: Scheme, t: Translate) -> go.Figure:
     palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
-    finite = [i for i in range(len(sweep.ids)) if np.all(np.isfinite(sweep.total_usd[i]))]
+    finite = sweep_rows(report, sweep)
     finite.sort(key=lambda i: styles[sweep.ids[i]].is_focus)
     x, focus = sweep.x.astype(float), sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
     log_x = sweep.axis in ("chips", "tokens", "price")
     totals = sweep.total_usd[finite]
     low, high = float(totals.min()), float(totals.max())
-    log_y = low > 0 and high / low > _LOG_FROM
+    apart = float(totals[:, -1].max() / totals[:, -1].min()) if low > 0 else 1.0
+    log_y = low > 0 and (sweep.axis == "tokens" or apart > _LOG_FROM)
     band = focus in finite and bool(np.all(np.isfinite(sweep.p10[focus]) & np.isfinite(sweep.p90[focus])))
     if band:
         high = max(high, float(sweep.p90[focus].max()))
-        low = min(low, float(sweep.p10[focus].min()))
+        low = max(min(low, float(sweep.p10[focus].min())), low / 20 if log_y else -math.inf)
     cash, budget = report.scenario.basis == "cash", report.scenario.budget_usd
     show_budget = cash and 0 < budget < high * (5 if log_y else 1.4) and (not log_y or budget > low / 5)
     if show_budget:
         high, low = max(high, budget), min(low, budget)
-    y_ends = (low / 1.15, high * 1.15) if log_y and low > 0 else (min(0.0, low * 1.05), high * 1.06)
+    y_ends = (low / 1.15, high * 1.15) if log_y else (min(0.0, low * 1.05), high * 1.06)
     span = math.log(x[-1] / x[0]) if log_x else float(x[-1] - x[0])
     span = span or 1.0
     x_ends = (
@@ -121,7 +124,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
                 "name": plain(name),
                 "line": {"color": style.colour, "width": style.width, "dash": style.dash},
                 "text": [
-                    fill(hover, {"name": plain(name), "cost": c, "place": findings.at_value(report, sweep.axis, v, t)})
+                    fill(hover, {"name": plain(name), "cost": c, "place": at_value(report, sweep.axis, v, t)})
                     for v, c in zip(x.tolist(), sweep.total_usd[i].tolist(), strict=True)
                 ],
                 "hovertemplate": "%{text}<extra></extra>",
@@ -151,7 +154,9 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
         )
     top, bottom = 8.0, 26.0
     plot_height = HEIGHT_MAIN - top - bottom
-    shapes, notes = end_labels(labels, x_ends[1], y_ends, plot_height, palette, log_y=log_y)
+    shapes: list[Props] = []
+    notes: list[Props] = []
+    budget_text = fill(t("budget {budget}"), {"budget": round_money(budget)})
     if sweep.axis == "iterations":
         _mark_iterations(
             sweep,
@@ -168,24 +173,30 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
         )
     if show_budget:
         shapes.append(line(0, budget, 1, budget, palette.reference, dash="dash", x_paper=True))
-        notes.append(
-            _budget_note(sweep, finite, budget, x_ends, y_ends, plot_height, palette, log_x=log_x, log_y=log_y, t=t)
-        )
+        side = _quiet_side(sweep, finite, budget_text, budget, x_ends, y_ends, plot_height, log_x=log_x, log_y=log_y)
+        if side is None:  # lines pass on every side: its name joins those at the right end
+            labels.append(EndLabel(budget_text, x_ends[1], budget, palette.reference, muted=True))
+        else:
+            notes.append(_budget_note(budget_text, math.log10(budget) if log_y else budget, side, palette))
     elif cash and budget > 0:
         above = budget >= high
         notes.append(
             note(
-                fill(t("budget {budget:usd} ↑") if above else t("budget {budget:usd} ↓"), {"budget": budget}),
+                f"{budget_text} ↑" if above else f"{budget_text} ↓",
                 0,
-                1 if above else 0,
+                float(above),
                 palette.muted,
                 x_paper=True,
                 y_paper=True,
                 y_anchor="top" if above else "bottom",
                 x_shift=4,
+                y_shift=-_CLAIM_HEIGHT if above and sweep.axis == "iterations" else 0,
                 size=FONT_SIZE_SMALL,
             )
         )
+    end_shapes, end_notes = end_labels(labels, x_ends[1], y_ends, plot_height, palette, log_y=log_y)
+    shapes += end_shapes
+    notes += end_notes
     y_ticks = ticks_money_log(*y_ends, plot_height) if log_y else ticks_money_linear(y_ends[1], 6)
     return make_figure(
         traces,
@@ -256,7 +267,7 @@ def _mark_iterations(
                 size=FONT_SIZE_SMALL,
             )
         )
-    claimed = float(findings.CLAIMED_ITERATIONS)
+    claimed = float(CLAIMED_ITERATIONS)
     if x_ends[0] < claimed < x_ends[1]:
         shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", y_paper=True))
         notes.append(
@@ -275,30 +286,36 @@ def _mark_iterations(
         )
 
 
-def _budget_note(
+def _quiet_side(
     sweep: Sweep,
     finite: list[int],
+    text: str,
     budget: float,
     x_ends: tuple[float, float],
     y_ends: tuple[float, float],
     plot_height: float,
-    palette: Palette,
     *,
     log_x: bool,
     log_y: bool,
-    t: Translate,
-) -> Props:
-    """The budget's name beside its line, where the fewest lines pass."""
-    text = fill(t("budget {budget:usd}"), {"budget": budget})
+) -> tuple[bool, bool] | None:
     of_x, of_y = (np.log if log else np.asarray for log in (log_x, log_y))
     place = (of_x(sweep.x) - of_x(x_ends[0])) / (of_x(x_ends[1]) - of_x(x_ends[0]))
     px = plot_height / float(of_y(y_ends[1]) - of_y(y_ends[0]))
     paths = [(place, (of_y(sweep.total_usd[i]) - of_y(budget)) * px) for i in finite]
-    right, below = quiet_side(text_width(text, FONT_SIZE_SMALL), paths, float(of_y(y_ends[1]) - of_y(budget)) * px)
+    above = float(of_y(y_ends[1]) - of_y(budget)) * px
+    claim = None
+    if sweep.axis == "iterations" and sweep.x[-1] >= CLAIMED_ITERATIONS:
+        end = (CLAIMED_ITERATIONS - x_ends[0]) / (x_ends[1] - x_ends[0])
+        claim = (end - _CLAIM_WIDTH / NARROW_PLOT, end, above - _CLAIM_HEIGHT)
+    return quiet_side(text_width(text, FONT_SIZE_SMALL), paths, above, claim)
+
+
+def _budget_note(text: str, y: float, side: tuple[bool, bool], palette: Palette) -> Props:
+    right, below = side
     return note(
         text,
         float(right),
-        math.log10(budget) if log_y else budget,
+        y,
         palette.muted,
         x_paper=True,
         anchor="right" if right else "left",
@@ -319,29 +336,22 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
         "tokens": t("samples") if report.workload.per_sample else t("tokens"),
     }.get(sweep.axis, sweep.axis)
     bases = {"cash": t("Cash"), "loaded": t("Fully loaded"), "economic": t("Economic")}
+    rows = sweep_rows(report, sweep) if len(sweep.x) else []
     subtitle = [
         fill(
-            t("{basis}, P50, against {axis}; band P10–P90, ring: you"),
+            t("{basis}, P50, against {axis}; band P10–P90, ring = yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
         ),
-        findings.without_price(report, t),
+        findings.left_out(report, (sweep.ids[i] for i in rows), t),
     ]
-    shown = bool(np.any(np.all(np.isfinite(sweep.total_usd), axis=1))) if len(sweep.x) else False
-    title = findings.sweep_title(report, sweep, t) if shown else t("No cost without a price")
-    empty = (
-        ""
-        if shown
-        else t(
-            "None of these platforms has a price, so there is no cost to draw. "
-            "Enter your own quote, or add an offer with a price."
-        )
-    )
-    figure = _sweep_figure(report, sweep, platform_names(report.platforms, t, full=True), scheme, t) if shown else None
+    empty = findings.nothing_to_draw(float(sweep.total_usd[rows].max()) if rows else None, t)
+    title = sweep_title(report, sweep, t) if rows else t("No cost to draw")
+    names = platform_names(report.platforms, t, full=True)
     return Chart(
         f"sweep_{sweep.axis}",
         title,
         ". ".join(part for part in subtitle if part),
-        figure,
+        None if empty else _sweep_figure(report, sweep, names, scheme, t),
         empty,
         lambda: frames.sweep_frame(report, sweep),
         alt=fill(t("Line chart of cost. {title}."), {"title": title}),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ui.charts.labels import NARROW_PLOT, text_width
+from ui.charts.labels import text_width
+from ui.wording import short_money
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def ticks_money_linear(high: float, n: int = 5) -> list[Tick]:
     """Round amounts from $0 up to ``high``; the dollar sign stands at the first."""
     step = nice_step(high / n)
     values = np.arange(0, math.floor(high / step + 1e-9) + 1) * step
-    return [Tick(float(v), money_tick(float(v), sign=v == 0)) for v in values]
+    return [Tick(float(v), short_money(float(v), sign=v == 0)) for v in values]
 
 
 _MANTISSAS = ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8), (1, 2, 3, 5), (1, 2, 4), (1, 3), (1,))
@@ -58,24 +59,10 @@ def log_values(low: float, high: float, min_gap: float, length: float) -> list[f
     return [10.0**p for p in powers if p % every == 0 and low * 0.999 <= 10.0**p <= high * 1.001]
 
 
-def money_tick(value: float, *, sign: bool) -> str:
-    """An amount as short as an axis allows: ``150k``, ``1.5M``, with a dollar sign on request.
-
-    >>> money_tick(150_000, sign=False), money_tick(2_500_000, sign=True), money_tick(800, sign=True)
-    ('150k', '2.5M', '$800')
-    """
-    minus = "\N{MINUS SIGN}" if value < 0 else ""
-    size = abs(value)
-    for scale, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if size >= scale * 0.9999:
-            return f"{minus}{'$' if sign else ''}{size / scale:.4g}{letter}"
-    return f"{minus}{'$' if sign else ''}{size:.4g}"
-
-
 def ticks_money_log(low: float, high: float, plot_height: float) -> list[Tick]:
     """Round amounts on a log axis; the dollar sign stands at the lowest."""
     values = log_values(low, high, 20, plot_height)
-    return [Tick(v, money_tick(v, sign=i == 0)) for i, v in enumerate(values)]
+    return [Tick(v, short_money(v, sign=i == 0)) for i, v in enumerate(values)]
 
 
 _TIMES = tuple(
@@ -86,7 +73,7 @@ _TIMES = tuple(
 )
 
 
-def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = NARROW_PLOT) -> list[Tick]:
+def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = 180.0) -> list[Tick]:
     """Times people name: 1 day, 2, 4, 7, 2 wk, 4, 8 wk. The unit stands where it changes and at the end."""
     inside = [(hours, form) for hours, form in _TIMES if low_hours * 0.999 <= hours <= high_hours * 1.001]
     if len(inside) < 2:
@@ -97,7 +84,8 @@ def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = NARR
     px = plot_width / math.log(high_hours / low_hours)
     ticks: list[Tick] = []
     unit, edge = "", -math.inf
-    for i, (hours, form) in enumerate(inside):
+    for i, (hours, short) in enumerate(inside):
+        form = "{:g} days" if short == "{:g} d" and not ticks else short
         scale = 1 if form.endswith(" h") else 24 if "d" in form else 168 if "wk" in form else 8766
         own_unit = form.split(" ")[1][0]
         last = i == len(inside) - 1
@@ -105,10 +93,10 @@ def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = NARR
         place, half = px * math.log(hours / low_hours), text_width(text) / 2
         if last:  # the end keeps its place: what stands in its way goes
             while (
-                ticks and px * math.log(ticks[-1].value / low_hours) + text_width(ticks[-1].text) / 2 > place - half - 5
+                ticks and px * math.log(ticks[-1].value / low_hours) + text_width(ticks[-1].text) / 2 > place - half - 4
             ):
                 ticks.pop()
-        elif place - half < edge + 5:
+        elif place - half < edge + 4:
             continue
         ticks.append(Tick(hours, text))
         unit, edge = own_unit, place + half
