@@ -45,7 +45,7 @@ def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Width in px that ``text`` takes in Inter, estimated a little wide.
 
     >>> round(text_width("H100 AWS")), round(text_width("$7.62"))
-    (61, 33)
+    (61, 35)
     """
 
     def em(char: str) -> float:

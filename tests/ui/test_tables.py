@@ -1,0 +1,193 @@
+"""HTML tables: what they say, in which order, and that nothing from data is read as markup."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from core.report import Report
+from ui.tables import bill_table, facts_table, figure_strip, overview_table, price_text
+from ui.theme import PALETTES, SLOTS, Scheme
+
+from .conftest import DEFAULT, Row, build_report
+
+EVIL = "<script>alert(1)</script>\"'"
+SCHEMES: tuple[Scheme, ...] = ("light", "dark", "print")
+VOID = {"br", "img"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags nest, and keeps the text of each cell."""
+
+    def __init__(self, source: str):
+        super().__init__()
+        self.stack: list[str] = []
+        self.cells: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(source)
+        self.close()
+        assert not self.stack
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.stack.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.cells and "style" not in self.stack:
+            self.cells[-1] += data + " "
+
+
+def all_of(report: Report, scheme: Scheme = "light") -> dict[str, str]:
+    return {
+        "overview": overview_table(report, scheme),
+        "bill": bill_table(report, scheme),
+        "facts": facts_table(report, scheme),
+        "strip": figure_strip(report),
+    }
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG contrast of two hex colours."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_html_is_well_formed_with_scopes_captions_and_a_region(report: Report, scheme: Scheme) -> None:
+    for name, source in all_of(report, scheme).items():
+        reader = Reader(source)
+        if name == "strip":
+            continue
+        tags = dict(reader.tags)
+        assert "caption" in tags
+        assert tags["div"] is not None
+        region = next(attrs for tag, attrs in reader.tags if attrs.get("role") == "region")
+        assert region["tabindex"] == "0"
+        assert region["aria-label"]
+        assert all(attrs.get("scope") in ("col", "row") for tag, attrs in reader.tags if tag == "th")
+
+
+def test_rows_stand_in_the_order_of_the_ranking_and_the_focus_is_tagged(report: Report) -> None:
+    rows = [c for c in Reader(overview_table(report, "light")).cells if re.search(r"\$[\d.]+/h", c)]
+    labels = [report[i].label for i in report.ranking]
+    assert [r.strip().removeprefix("TPU ").startswith(label) for r, label in zip(rows, labels, strict=True)] == [
+        True
+    ] * 6
+    assert [("focus" in r) for r in rows] == [report[i].is_focus for i in report.ranking]
+
+
+def test_columns_are_in_the_order_of_the_question(report: Report) -> None:
+    cells = [c.strip() for c in Reader(overview_table(report, "light")).cells][:8]
+    assert cells == [
+        "Platform and offer",
+        "Cash a version",
+        "$0 budget",
+        "Cheapest in",
+        "Final run",
+        "Chips",
+        "Runway",
+        "Can we get it?",
+    ]
+
+
+def test_the_price_is_dated_graded_and_the_median_stands_beside(report: Report) -> None:
+    assert price_text(report.platforms[2]) == "$3.20/h list, 19 Sep 2026 · median $3.29"
+    undated = build_report((Row("tpu_v5p", 1e5, date="", precision="unknown"),), reference=None)
+    assert "date unknown" in price_text(undated.platforms[0])
+    quoted = build_report((Row("tpu_v5p", 1e5, quote=1.5),), reference=None)
+    assert "your quote" in overview_table(quoted, "light")
+    assert "list" not in price_text(quoted.platforms[0])
+
+
+def test_a_platform_without_a_price_is_last_and_has_no_total() -> None:
+    report = build_report((Row("mi300x", None), *DEFAULT[:2]), focus=1, reference=None)
+    html = overview_table(report, "light")
+    last = "<tr>" + html.rsplit("<tr>", 1)[1].split("</tbody>")[0]
+    assert "MI300X" in last
+    assert Reader(last).cells[1].strip() == "no price"
+    assert "$" not in last
+    assert 'class="x"' in last
+
+
+def test_what_does_not_fit_says_why_and_shows_no_cash() -> None:
+    report = build_report((Row("tpu_v5p", 1e5, fits=False), *DEFAULT[2:4]), reference=None)
+    html = overview_table(report, "light")
+    assert "do not hold the model" in html
+    assert "$100k" not in html
+    assert "does not fit" in figure_strip(report)
+
+
+def test_a_moved_utilisation_is_tagged() -> None:
+    report = build_report((Row("tpu_v5p", 1e5, origin="user"),), reference=None, mfu=0.57)
+    assert "MFU 57\N{NO-BREAK SPACE}%: your value" in overview_table(report, "light")
+    assert "your value" in facts_table(report, "light")
+
+
+def test_the_bill_adds_up_to_the_cent(report: Report) -> None:
+    cells = [c.strip() for c in Reader(bill_table(report, "light")).cells]
+    columns = len(report.platforms) + 1
+    rows = [cells[i : i + columns] for i in range(0, len(cells), columns)]
+    assert rows[0][0].startswith("Part of the bill")
+    assert rows[-1][0] == "Total"
+    for column in range(1, columns):
+        parts = [float(row[column].replace("$", "").replace(",", "")) for row in rows[1:]]
+        assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=0.011 * len(parts))
+
+
+def test_hostile_text_is_escaped_everywhere() -> None:
+    report = build_report(
+        (Row("tpu_v5p", 1e5, EVIL, label=EVIL), Row("h100_sxm", None, EVIL, label=EVIL)), reference=None
+    )
+    for source in all_of(report).values():
+        assert "<script" not in source
+        Reader(source)
+
+
+def test_the_strip_shows_five_figures(report: Report) -> None:
+    strip = figure_strip(report)
+    assert strip.count("<dt") == 5
+    assert "$301k" in strip
+    assert "19.0 months" in strip
+    assert "−1.0 of 20.0" in strip
+
+
+@pytest.mark.parametrize("burn", [0.0, 300e3])
+def test_runway_needs_a_burn(burn: float) -> None:
+    report = build_report(burn_usd_per_month=burn)
+    assert ("mo<" in overview_table(report, "light")) == (burn > 0)
+
+
+def test_the_range_bar_stays_inside_its_cell_when_all_is_over_budget() -> None:
+    report = build_report(budget_usd=1_000.0)
+    lefts = [float(x) for x in re.findall(r"left:([\d.]+)px", overview_table(report, "light"))]
+    assert all(0 <= x <= 128 for x in lefts)
+    assert "▸" in overview_table(report, "light")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_text_colours_pass_contrast_and_no_text_is_a_platform_colour(report: Report, scheme: Scheme) -> None:
+    palette = PALETTES[scheme]
+    assert contrast(palette.stop, palette.page) >= 4.5
+    assert contrast(palette.muted, palette.page) >= 4.5
+    mixed = "#" + "".join(
+        f"{round(int(palette.text[i : i + 2], 16) * 0.7 + int(palette.page[i : i + 2], 16) * 0.3):02x}"
+        for i in (1, 3, 5)
+    )
+    assert contrast(mixed, palette.page) >= 4.5
+    platform = {colour for pair in SLOTS[scheme].values() for colour in pair}
+    for source in all_of(report, scheme).values():
+        assert not any(re.search(rf"(?<![-\w])color:\s*{colour}", source) for colour in platform)

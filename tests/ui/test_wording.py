@@ -1,0 +1,158 @@
+"""Prose from numbers: the scenario line, labels, help, and that markdown shows text as it is."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.messages import TEMPLATES, Message
+from core.records import Size
+from core.report import Report
+from ui import wording
+from ui.charts import frames
+
+from .conftest import DEFAULT, Row, build_curves, build_report, build_sweep
+
+
+def test_scenario_line_of_the_default_example(report: Report) -> None:
+    assert wording.scenario_line(report) == (
+        "Test 70B · 50B tokens · bf16 on all · 3× experiments · on demand · prices 19 Sep 2026 · snapshot 30 Nov 2026"
+    )
+
+
+def test_scenario_line_says_what_is_unusual() -> None:
+    rows = (
+        Row("tpu_v5p", 1e5, date="2026-08-19"),
+        Row("h100_sxm", 1e5, date="2026-10-06", plan="spot"),
+        Row("b200_sxm", 1e5, date="", precision="unknown"),
+        Row("h200_sxm", 1e5, quote=2.0),
+    )
+    line = wording.scenario_line(
+        build_report(
+            rows,
+            reference=None,
+            model="",
+            params=7e10,
+            mfu=0.45,
+            iterations=5,
+            experiments=1.0,
+            precision="best",
+            training="lora",
+            price_change=-0.3,
+        )
+    )
+    for part in (
+        "70B",
+        "5 × 50B tokens",
+        "LoRA",
+        "each chip’s best precision",
+        "MFU 45\N{NO-BREAK SPACE}%, your value",
+        "no experiments",
+        "on demand and spot",
+        "prices 19 Aug–6 Oct 2026",
+        "1 price undated",
+        "1 own quote",
+        "prices moved by −30\N{NO-BREAK SPACE}%",
+    ):
+        assert part in line.split(" · "), part
+
+
+def test_prices_of_different_precision_are_not_run_together() -> None:
+    rows = (Row("tpu_v5p", 1e5, date="2025", precision="year"), Row("h100_sxm", 1e5, date="2026-10-06"))
+    offers = [p.offer for p in build_report(rows, reference=None).platforms if p.offer]
+    assert wording.price_dates(offers) == "prices 2025 to 6 Oct 2026"
+    assert wording.price_dates([]) == ""
+
+
+def test_labels_of_the_sliders(report: Report) -> None:
+    assert wording.chips_label(report) == "**Chips**, v5p :gray[· 4×4×8, sold as 128 of it]"
+    assert wording.mfu_label(report) == (
+        "**MFU reached** :gray[· measured 57\N{NO-BREAK SPACE}%\N{NO-BREAK SPACE}\\(49–64\\)]"
+    )
+    assert "your value" in wording.mfu_label(build_report((Row("tpu_v5p", 1.0, origin="user"),), reference=None))
+
+
+def test_help_names_the_runs_behind_a_value(report: Report) -> None:
+    assert "13 measured runs of v5p" in wording.mfu_help(report)
+    borrowed = build_report((Row("tpu_v5p", 1.0, origin="borrowed"),), reference=None)
+    assert "borrowed" in wording.mfu_help(borrowed)
+    assert "finishes no later" in wording.chips_help(report)
+
+
+@pytest.mark.parametrize(
+    ("chips", "shape", "sold_as", "sold", "text"),
+    [
+        (128, "4x4x8", "v5p-256", True, "4×4×8, sold as v5p-256"),
+        (72, "", "9 nodes x 8", True, "9 nodes × 8"),
+        (512, "", "2 x v6e-256, Multislice", True, "2 × v6e-256, Multislice"),
+        (10, "", "", False, "not sold"),
+        (8, "", "", True, ""),
+    ],
+)
+def test_sizes_read_as_they_are_sold(chips: int, shape: str, sold_as: str, sold: bool, text: str) -> None:
+    assert wording.size_text(Size("chip", chips, shape, sold_as, sold)) == text
+
+
+@given(st.text(max_size=60))
+def test_markdown_leaves_no_active_character(text: str) -> None:
+    shown = wording.markdown(text)
+    assert re.sub(r"\\(.)", r"\1", shown, flags=re.DOTALL) == text
+    assert not re.search(r"(?<!\\)[*_`$\[\]()<>#]", re.sub(r"\\.", "", shown, flags=re.DOTALL))
+
+
+def test_messages_are_translated_through_their_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TEMPLATES, "test", "costs {total:usd}")
+    note = Message("test", {"total": 301_000}, "costs $301k")
+    assert wording.say(note) == "costs $301k"
+    assert wording.say(note, lambda text: text.replace("costs", "kostet")) == "kostet $301k"
+    assert wording.say(note, lambda text: "kostet {missing:usd}") == "costs $301k"
+    assert wording.say(None) == ""
+
+
+def test_every_sentence_goes_through_the_translator(report: Report) -> None:
+    asked: list[str] = []
+
+    def note(text: str) -> str:
+        asked.append(text)
+        return text
+
+    wording.scenario_line(report, note)
+    assert "snapshot {date}" in asked
+    assert all(not re.search(r"\d{2,}", text) for text in asked if "bf16" not in text)
+
+
+def test_snapshot_and_days() -> None:
+    assert wording.snapshot_text("2026-11-30") == "30 Nov 2026"
+    assert wording.snapshot_text("2026-11-30+1a2b") == "30 Nov 2026, changed since"
+    assert wording.snapshot_text("unkept+1a2b") == "not kept"
+    assert wording.day(date(2026, 1, 2)) == "2 Jan 2026"
+
+
+def test_names_put_tpu_before_a_bare_version(report: Report) -> None:
+    names = wording.platform_names(report.platforms, full=True)
+    assert list(names.values())[:3] == ["TPU v5p", "Trillium", "H100 Hyperstack"]
+    assert len(set(names.values())) == len(report.platforms)
+
+
+def test_tables_for_download_carry_units_and_every_platform() -> None:
+    report = build_report((*DEFAULT, Row("mi300x", None, "=cmd()", label="=cmd()")))
+    tables = {
+        "cost_time": frames.cost_time_frame(report, build_curves(report)),
+        "flip": frames.flip_frame(report),
+        "bill": frames.bill_frame(report),
+        "sweep": frames.sweep_frame(report, build_sweep(report, "tokens")),
+        "platforms": frames.platforms_frame(report),
+    }
+    assert len(tables["platforms"]) == len(tables["bill"]) == 7
+    assert tables["sweep"]["tokens"].min() == pytest.approx(25e9)
+    assert "cash_usd_p50" in tables["cost_time"]
+    assert tables["bill"]["total_usd"].isna().sum() == 1  # no price is a gap, never zero
+    for table in tables.values():
+        assert isinstance(table, pd.DataFrame)
+        text = table.to_csv(index=False)
+        assert not re.search(r"(?m)(?:^|,)=", text)
