@@ -12,6 +12,7 @@ from core import PRODUCT_NAME
 from ui import frame, sidebar, site, strip
 from ui.i18n import translator
 from ui.session import answer, finish_run, language, start_run
+from ui.theme_watch import watch_theme
 
 STATIC = Path(__file__).parent / "static"
 
@@ -35,7 +36,7 @@ def main() -> None:
     st.set_page_config(PRODUCT_NAME, icon, layout="wide", initial_sidebar_state=sidebar_state)
     t = translator(language())
     pages = site.pages(t)
-    here = site.navigate(pages, "hidden" if embedded else "top")
+    here = st.navigation({"": [page for page, _ in pages]}, position="hidden" if embedded else "top")
     desk = start_run(here.url_path)
     if desk.language != t.language:  # the titles above are in another
         st.rerun()
@@ -52,6 +53,7 @@ def main() -> None:
         with frame.guarded(t, strip.reset):
             here.run()
         frame.page_links(view, pages, embedded=embedded)
+        watch_theme()
     finish_run(desk)
 
 

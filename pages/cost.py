@@ -25,6 +25,11 @@ with left:
 with right:
     frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
 
-with st.expander(t("Every line of the bill, to the cent")):
+
+def lines() -> None:
+    """The bill in full, and the tables behind the charts."""
     st.html(tables.bill_table(report, view.scheme, t))
     frame.downloads(view, (bill, sweep))
+
+
+frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)

@@ -20,6 +20,11 @@ for column, chart in zip(st.columns(2, gap="small"), charts, strict=True):
     with column:
         frame.chart_card(chart)
 
-with st.expander(t("Where the numbers come from, and tables to save")):
+
+def basis() -> None:
+    """What the numbers rest on, and the tables behind the charts."""
     st.html(tables.facts_table(report, view.scheme, t))
     frame.downloads(view, charts)
+
+
+frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.catalogue import Catalogue
 from core.link import encode, query
@@ -42,18 +43,34 @@ def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return scenario, view
 
 
-def reader_navigated(incoming: Mapping[str, str], written: Mapping[str, str], moved: bool) -> bool:
+def reader_navigated(
+    incoming: Mapping[str, str],
+    written: Mapping[str, str],
+    moved: bool,
+    *,
+    before: Mapping[str, str] | None = None,
+    by_history: bool | None = None,
+) -> bool:
     """Whether the reader went Back, Forward or edited the address since the last run.
 
     A widget that moved wins, because some clients send their first query for ever. An empty query
-    never counts: Streamlit clears it when the page changes.
+    never counts: Streamlit clears it when the page changes. Nor does the query written ``before``
+    the last one, when Streamlit knows that no history was involved (``by_history``): the browser
+    had not yet shown the last one when the reader clicked.
 
     >>> reader_navigated({"chips": "64"}, {"chips": "128"}, moved=False)
     True
     >>> reader_navigated({}, {"chips": "128"}, moved=False)
     False
     """
+    if by_history is False and before is not None and dict(incoming) == dict(before):
+        return False
     return bool(incoming) and not moved and dict(incoming) != dict(written)
+
+
+def by_history() -> bool | None:
+    """Whether the browser's Back or Forward asked for this run; ``None`` when Streamlit does not say."""
+    return getattr(get_script_run_ctx(), "is_history_navigation", None)
 
 
 def incoming() -> dict[str, str]:

@@ -38,6 +38,7 @@ class Desk:
     snapshot: str | None = None  # a kept snapshot the link asked for; None: current data
     view: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
+    written_before: dict[str, str] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)  # values the widgets were given last
     replaced: dict[str, object] = field(default_factory=dict)  # what a browser may still send instead
     drawn: set[str] = field(default_factory=set)  # widgets made in this run so far

@@ -48,7 +48,7 @@ class View:
 
 
 def current() -> View:
-    """The view of this run. A page's file that runs without its frame starts over in it."""
+    """The view of this run. A page's file that runs without its frame runs the entry file instead."""
     view: View | None = st.session_state.get(VIEW)
     return site.enter() if view is None else view
 
@@ -151,6 +151,14 @@ def page_links(view: View, pages: Sequence[tuple[Any, str]], *, embedded: bool) 
         if embedded:
             whole = address.link(view.scenario, view.catalogue, view.desk.view, private=True)
             st.link_button(view.t("Open with all settings"), whole, type="tertiary", icon=":material/open_in_new:")
+
+
+def expander(label: str, key: str, draw: Callable[[], None]) -> None:
+    """An expander whose content is made only while it is open: closed widgets would cost every run."""
+    box = st.expander(label, key=key, on_change="rerun")
+    if box.open:
+        with box:
+            draw()
 
 
 @contextmanager

@@ -274,8 +274,12 @@ def draw(view: View) -> None:
         placeholder=t("At most {n} platforms", n=MAX_PLATFORMS) if full else t("Add a chip or an offer"),
         format_func=lambda text: platform_name(t, _parsed(text, catalogue), catalogue, usual),
     )
-    with st.popover(t("Edit offers and quotes"), type="tertiary", icon=":material/edit:"):
-        _editor(view, names)
+    editor = st.popover(
+        t("Edit offers and quotes"), type="tertiary", icon=":material/edit:", key="open_offers", on_change="rerun"
+    )
+    if editor.open:
+        with editor:
+            _editor(view, names)
 
 
 def _without_price(view: View) -> None:

@@ -54,7 +54,10 @@ def start_run(page: str) -> Desk:
         controls.put(values, desk)
     else:
         changes = controls.moved(CONTROLS, desk, st.session_state)
-        if address.reader_navigated({**params, **view}, desk.written, bool(changes)):
+        here = {**params, **view}
+        if address.reader_navigated(
+            here, desk.written, bool(changes), before=desk.written_before, by_history=address.by_history()
+        ):
             catalogue, decoded = read(params)
             desk.catalogue, desk.scenario, desk.messages = catalogue, decoded.scenario, decoded.messages
             desk.snapshot, desk.view = _kept(catalogue), view
@@ -106,5 +109,7 @@ def finish_run(desk: Desk) -> None:
     """Write the scenario into the address."""
     st.session_state.pop(VIEW, None)
     desk.drawn_before = set(desk.drawn)
-    desk.written = {**encode(desk.scenario, desk.catalogue), **desk.view}
+    written = {**encode(desk.scenario, desk.catalogue), **desk.view}
+    if written != desk.written:
+        desk.written_before, desk.written = desk.written, written
     address.write(desk.written)

@@ -16,7 +16,7 @@ from core.report import Report
 from core.scenario import CodeToday, FlopCount, Precision, Scenario, Training
 from ui import platform_chooser
 from ui.controls import Control, Desk, Values, fields_of, number, plain, use
-from ui.frame import View, escape
+from ui.frame import View, escape, expander
 from ui.i18n import LANGUAGE_NAMES, Translator, languages
 
 BY_COUNT = ""  # the model box's choice "by parameter count"
@@ -173,10 +173,8 @@ def draw(view: View) -> None:
         format_func=precisions.__getitem__,
     )
     platform_chooser.draw(view)
-    with st.expander(t("Team and money")):
-        _money(view)
-    with st.expander(t("More")):
-        _more(view)
+    expander(t("Team and money"), "open_money", lambda: _money(view))
+    expander(t("More"), "open_more", lambda: _more(view))
 
 
 def _model_name(t: Translator, catalogue: Catalogue, code: str) -> str:

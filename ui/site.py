@@ -3,34 +3,21 @@
 Streamlit takes a folder called ``pages`` for its older way of making pages until ``st.navigation``
 has been called once in the process. So the first visit to a fresh server, which may be a link to
 any page, runs a page's file alone, found by its name. Each file is therefore named like its
-address, and asks for its view through :func:`ui.frame.current`, which starts over in the frame.
+address, and asks for its view through :func:`ui.frame.current`, which then runs the entry file.
 A file named otherwise would greet that visit with "Page not found".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import runpy
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 
 from ui.i18n import Translator
 
 ROOT = Path(__file__).parent.parent
-
-
-@dataclass
-class Process:
-    """What this process has done for all its visits."""
-
-    knows_pages: bool = False
-
-
-@st.cache_resource(show_spinner=False)
-def process() -> Process:
-    """The one record of this process."""
-    return Process()
 
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
@@ -42,16 +29,7 @@ def pages(t: Translator) -> list[tuple[st.Page, str]]:
     ]
 
 
-def navigate(found: list[tuple[st.Page, str]], position: Literal["top", "hidden"]) -> st.Page:
-    """The page this visit is for. The first visit of a process starts over once the pages are known."""
-    here = st.navigation({"": [page for page, _ in found]}, position=position)
-    if not process().knows_pages:
-        process().knows_pages = True
-        st.rerun()
-    return here
-
-
 def enter() -> NoReturn:
-    """For a page's file that runs alone: make the pages known and start over in the frame."""
-    st.navigation([page for page, _ in pages(Translator())], position="hidden")
-    st.rerun()
+    """For a page's file that runs alone: run the entry file, which draws the frame and the page in it."""
+    runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
+    st.stop()

@@ -90,8 +90,12 @@ def draw(view: View) -> None:
                     on_click=reset,
                     help=t("Back to the values of the preset. The browser's Back button undoes it."),
                 )
-                with st.popover(t("Copy link"), type="tertiary", icon=":material/link:"):
-                    _copy_link(view)
+                links = st.popover(
+                    t("Copy link"), type="tertiary", icon=":material/link:", key="open_links", on_change="rerun"
+                )
+                if links.open:
+                    with links:
+                        _copy_link(view)
         if scenario.mfu is not None:
             _own_mfu(view)
 

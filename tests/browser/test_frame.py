@@ -54,12 +54,15 @@ def test_both_themes_are_drawn_and_readable(server: Server, page: Page, scheme: 
 def test_a_live_change_of_theme_leaves_everything_readable(server: Server, page: Page) -> None:
     page.emulate_media(color_scheme="light")
     open_page(page, server.url)
+    swatches = page.locator("table").first.inner_html()
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(500)
+    wait_idle(page)
     assert page_colour(page) == BACKGROUND["dark"]
     for cell in page.locator("tbody th[scope=row]").all():
         assert contrast(cell) >= 4.5
     assert contrast(page.get_by_role("heading", level=2)) >= 4.5
+    assert page.locator("table").first.inner_html() != swatches, "platforms keep the colours of the other theme"
 
 
 @pytest.mark.parametrize("path", ["/", "/cost"])

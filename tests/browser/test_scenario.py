@@ -63,6 +63,18 @@ def test_a_cold_link_to_a_page_has_the_whole_frame(fresh_server: Server, page: P
     assert page.get_by_text("Page not found").count() == 0
     assert page.get_by_text("could not be drawn").count() == 0
     assert urlsplit(address(page)).path == "/cost"
+    press(page, CHIPS, "ArrowRight")
+    press(page, BUDGET, "ArrowLeft")
+    assert shown(page)[CHIPS] == parameter(page, "chips") == "512"
+    assert parameter(page, "budget") == "100000"
+
+
+def test_the_first_visit_to_a_server_can_be_worked_with(fresh_server: Server, page: Page) -> None:
+    open_page(page, fresh_server.url)
+    press(page, CHIPS, "ArrowRight")
+    press(page, BUDGET, "ArrowLeft")
+    assert shown(page)[CHIPS] == parameter(page, "chips") == "256"
+    assert parameter(page, "budget") == "300000"
 
 
 def test_a_link_with_one_number_is_the_example_with_that_number(server: Server, page: Page) -> None:

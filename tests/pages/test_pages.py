@@ -48,6 +48,13 @@ def opened(file: str = PAGES[0], **params: str) -> AppTest:
     return app
 
 
+def unfolded(app: AppTest, *names: str) -> AppTest:
+    """The app with some expanders or popovers open."""
+    for name in names:
+        app.session_state[f"open_{name}"] = True
+    return app.run()
+
+
 def param(app: AppTest, name: str) -> str:
     """A parameter of the address."""
     value = app.query_params[name]
@@ -179,6 +186,25 @@ def test_unreadable_text_keeps_the_last_value() -> None:
     assert param(app, "tokens") == "60000000000"
 
 
+@pytest.mark.parametrize("file", PAGES)
+def test_everything_unfolded_is_in_order(file: str) -> None:
+    app = unfolded(opened(file), "money", "more", "offers", "links", "facts", "bill")
+    in_order(app)
+    for key, value, name, wanted in (
+        ("w_cash_usd", "9.9M", "cash", "9900000"),
+        ("w_week_value_usd", "12k", "week_value", "12000"),
+        ("w_week_value_usd", "", "week_value", ""),
+        ("w_seq_len", "4096", "seq_len", "4096"),
+    ):
+        app.text_input(key=key).set_value(value).run()
+        in_order(app)
+        assert param(app, name) == wanted
+    app.session_state["open_money"] = False
+    app.run()
+    assert param(app, "cash") == "9900000", "folding a group away must not reset it"
+    assert unfolded(app, "money").text_input(key="w_cash_usd").value == "9.9M"
+
+
 def test_a_platform_is_added_edited_and_removed() -> None:
     app = opened()
     box = app.selectbox(key="w_add")
@@ -187,6 +213,7 @@ def test_a_platform_is_added_edited_and_removed() -> None:
     in_order(app)
     assert param(app, "platforms").count(",") == 6
     assert app.selectbox(key="w_add").value is None
+    unfolded(app, "offers")
     app.selectbox(key="w_edit").set_value(app.selectbox(key="w_edit").options[1]).run()
     app.text_input(key="w_edit_quote").set_value("1.25").run()
     in_order(app)
@@ -237,6 +264,6 @@ def test_sessions_do_not_share_a_scenario() -> None:
 
 def test_links_are_what_the_address_says(catalogue: Catalogue) -> None:
     app = opened(platforms="tpu_v5p,h100_sxm@1.99", cash="7777777")
-    public, private = (c.value for c in app.code)
+    public, private = (c.value for c in unfolded(app, "links").code)
     assert urlencode({"cash": "7777777"}) in private and "@1.99" in private
     assert "7777777" not in public and "1.99" not in public

@@ -53,6 +53,13 @@ def test_a_widget_that_moved_wins_over_an_old_query() -> None:
     assert not address.reader_navigated({"chips": "128"}, {"chips": "128"}, moved=False)
 
 
+def test_the_query_before_the_last_counts_only_with_the_back_button() -> None:
+    last, before = {"chips": "128"}, {"chips": "64"}
+    for by_history, navigated in ((False, False), (True, True), (None, True)):
+        assert address.reader_navigated(before, last, False, before=before, by_history=by_history) is navigated
+    assert address.reader_navigated({"chips": "8"}, last, False, before=before, by_history=False)
+
+
 def test_view_parameters_are_kept_apart_and_hostile_ones_dropped() -> None:
     scenario, view = address.split({"chips": "64", "lang": "<script>", "axis": "x" * 99})
     assert (scenario, view) == ({"chips": "64"}, {})
