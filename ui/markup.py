@@ -63,7 +63,7 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt .c i{{position:absolute;left:0;top:0;bottom:0}}
 .crt .q{{display:inline-block;min-width:38px}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
-@media (max-width:640px){{.crt .p{{white-space:normal;max-width:184px}}
+@media (max-width:640px){{.crt .p{{white-space:normal;min-width:172px;max-width:184px}}
 .crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 

@@ -28,6 +28,7 @@ from ui.wording import (
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
+_NEAR = 1.05  # a range that passes the budget by less is cut at it, and the scale ends at the budget
 _BEYOND = 4.0  # the range bar shows at most this many budgets; what lies further is cut with an arrow
 
 
@@ -96,7 +97,7 @@ def _scale(report: Report) -> float:
     budget = report.scenario.budget_usd
     if budget <= 0:
         return max(highest, 1.0)
-    return budget if highest <= budget else min(highest * 1.04, budget * _BEYOND)
+    return budget if highest <= budget * _NEAR else min(highest * 1.04, budget * _BEYOND)
 
 
 def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, t: Translate) -> str:
@@ -107,7 +108,7 @@ def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, 
         return f"<td><div class=r>{line}</div><small>&nbsp;</small></td>"
     total = p.bills["cash"].total_usd
     low, mid, high = (max(0.0, min(v / scale, 1.0)) * BAR_PX for v in (p.total_usd_p10, total, p.total_usd_p90))
-    beyond = "<s>▸</s>" if p.total_usd_p90 > scale * 1.001 else ""
+    beyond = "<s>▸</s>" if p.total_usd_p90 > scale * _NEAR else ""
     share = "" if p.in_budget_share is None else fill(t("{share:pct} in budget"), {"share": p.in_budget_share})
     return (
         f'<td><div class="r" aria-hidden="true">{line}<i style="left:{low:.1f}px;width:{max(high - low, 2):.1f}px;'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from core.report import Report
 from ui.charts import Chart, bill_chart, cost_time_chart, flip_chart, sweep_chart
-from ui.charts.findings import within_limits
+from ui.charts.findings import LEAST_PRICE, within_limits
 from ui.charts.flip import place_quotes, quotes_of
 from ui.charts.labels import NARROW_PLOT, quiet_side, spread, text_width
 from ui.charts.sweep_title import contest
@@ -119,7 +120,7 @@ def test_flip_title_compares_the_flip_with_the_reference_price(found: tuple[Row,
     if flip is None:
         return
     assert chart.title.startswith(f"{focus.label} ")
-    if flip.price_usd_per_chip_hour <= 0:
+    if flip.price_usd_per_chip_hour <= LEAST_PRICE:
         assert "beats Ironwood at any price" in chart.title
     elif flip.price_usd_per_chip_hour > now:
         assert "beats Ironwood only if Ironwood costs more than" in chart.title
@@ -208,6 +209,23 @@ def test_sweep_title_says_where_the_focus_becomes_cheapest(slope: float, other: 
         assert cheaper.all()
     else:
         assert not cheaper.any()
+
+
+def test_a_long_sweep_is_drawn_thin_and_saved_whole(report: Report) -> None:
+    sweep = build_sweep(report)
+    x = np.arange(1.0, 2001.0)
+    long = replace(
+        sweep,
+        x=x,
+        total_usd=np.outer(sweep.total_usd[:, 0], x),
+        p10=np.outer(sweep.p10[:, 0], x),
+        p90=np.outer(sweep.p90[:, 0], x),
+    )
+    chart = sweep_chart(report, long, "light")
+    assert chart.title == "After five iterations v5p still costs 2.3× H100 Hyperstack"
+    assert max(len(trace.x) for trace in chart.figure.data if trace.fill is None) <= 49
+    assert len(chart.frame()) == 2000 * 6
+    assert list(chart.figure.layout.xaxis.ticktext) == ["1 run", "500", "1,000", "1,500", "2,000"]
 
 
 def test_sweep_title_without_a_rival_or_a_price() -> None:
@@ -383,7 +401,7 @@ def test_money_ticks_stand_inside_and_apart(low: float, factor: float) -> None:
 @given(st.floats(0.05, 1e5), st.floats(1.5, 1e6))
 def test_time_ticks_do_not_touch(low: float, factor: float) -> None:
     ticks = ticks_time_log(low, low * factor)
-    px = 180.0 / math.log(factor)
+    px = 170.0 / math.log(factor)
     ends = [
         (px * math.log(t.value / low) - text_width(t.text) / 2, px * math.log(t.value / low) + text_width(t.text) / 2)
         for t in ticks
@@ -393,6 +411,7 @@ def test_time_ticks_do_not_touch(low: float, factor: float) -> None:
 
 def test_the_unit_stands_in_the_first_or_last_tick() -> None:
     assert [t.text for t in ticks_time_log(20, 8 * 168 * 1.1)] == ["1 day", "2", "4", "7", "2 wk", "4", "8 wk"]
+    assert [t.text for t in ticks_time_log(3.6, 9 * 168)] == ["4 h", "1 day", "1 wk", "4 wk"]
     assert [t.text for t in ticks_money_linear(400e3, 4)] == ["$0", "100k", "200k", "300k", "400k"]
     assert ticks_money_log(1e5, 5e5, 208)[0].text == "$100k"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import HOURS_PER_WEEK, fill
+from core.numbers import HOURS_PER_WEEK, duration, fill, integer, usd
 from ui.charts import findings, frames
 from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_axis, y_axis
-from ui.charts.labels import EndLabel, Props, end_labels, label_margin, plain, quiet_side, text_width
+from ui.charts.labels import EndLabel, Props, end_labels, hover_texts, label_margin, plain, quiet_side, text_width
 from ui.charts.ticks import ticks_money_log, ticks_time_log
 from ui.theme import PALETTES, Palette, Scheme, platform_styles
 from ui.wording import Translate, identity, platform_names, round_money, weeks_text
@@ -65,7 +65,7 @@ def _cost_time_figure(
     hours_all: list[np.ndarray] = []
     usd_all: list[np.ndarray] = []
     ring: dict[str, list[object]] = {"x": [], "y": [], "colour": []}
-    hover = t("{name}, {chips:int} chips<br>{hours:hours}, {cost:usd}")
+    hover = t("{name}, {chips} chips<br>{hours}, {cost}")
     for curve in sorted(curves, key=lambda c: styles[c.id].is_focus):  # the focus is drawn last, on top
         style, keep = styles[curve.id], _visible(curve, window)
         hours, cost, chips = curve.wall_hours[keep], curve.total_usd[keep], curve.chips[keep]
@@ -86,10 +86,13 @@ def _cost_time_figure(
                     "opacity": 1,
                     "line": {"color": style.colour, "width": 1.5},
                 },
-                "text": [
-                    fill(hover, {"name": plain(names[curve.id]), "chips": n, "hours": h, "cost": c})
-                    for n, h, c in zip(chips, hours, cost, strict=True)
-                ],
+                "text": hover_texts(
+                    hover,
+                    name=plain(names[curve.id]),
+                    chips=map(integer, chips),
+                    hours=map(duration, hours.tolist()),
+                    cost=map(usd, cost.tolist()),
+                ),
                 "hovertemplate": "%{text}<extra></extra>",
                 "cliponaxis": False,
             }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.report import Curve, Flip, PlatformEstimate, Report
 
 TRIVIAL_USD = 1.0  # a chart of less would only magnify rounding
+LEAST_PRICE = 0.001  # $/h; a flip below it means: at any price
 BILL_PARTS = ("chips", "experiments", "people", "delay", "storage", "credits")
 
 
@@ -116,7 +117,7 @@ def flip_title(report: Report, rows: Sequence[Flip], t: Translate) -> str:
     }
     if not np.isfinite(flip.price_usd_per_chip_hour):
         return fill(t("{name} costs more than {ref} at any price of {ref}"), values)
-    if flip.price_usd_per_chip_hour <= 0:
+    if flip.price_usd_per_chip_hour <= LEAST_PRICE:
         return fill(t("{name} beats {ref} at any price of {ref}"), values)
     now = reference.price_usd_per_chip_hour
     if now is None or flip.price_usd_per_chip_hour > now:

@@ -34,7 +34,7 @@ def quotes_of(report: Report, t: Translate) -> list[tuple[float, str]]:
     found: dict[float, str] = {}
     for p in same:
         price = p.price_usd_per_chip_hour
-        if price is not None and price > 0:
+        if price is not None and price > findings.LEAST_PRICE:
             who = t("your quote") if p.price_is_quote else provider_of(p)
             found.setdefault(price, f"{who} {_short_rate(price)}")
     median = next((p.median_offer for p in same if p.median_offer is not None), None)
@@ -171,7 +171,7 @@ def _flip_figure(
 
 
 def _has_dot(flip: Flip) -> bool:
-    return math.isfinite(flip.price_usd_per_chip_hour) and flip.price_usd_per_chip_hour > 0
+    return math.isfinite(flip.price_usd_per_chip_hour) and flip.price_usd_per_chip_hour > findings.LEAST_PRICE
 
 
 def _rate_ticks(low: float, high: float) -> list[Tick]:
@@ -214,7 +214,7 @@ def _flip_row(
             "line": {"width": 0},
         }
     )
-    if price <= 0:
+    if price <= findings.LEAST_PRICE:
         notes.append(note(t("costs less at any price"), 0, i, palette.text, x_paper=True, y_anchor="middle", x_shift=6))
         return
     a, b = (min(max(v, low), high) if math.isfinite(v) and v > 0 else start for v in (flip.p10, flip.p90))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,20 @@ def plain(text: str) -> str:
 def bold(text: str) -> str:
     """Escaped and bold."""
     return f"<b>{plain(text)}</b>"
+
+
+def hover_texts(template: str, **parts: str | Iterable[str]) -> list[str]:
+    """``template`` filled once per point: a string part stands in all, an iterable gives one text per point.
+
+    >>> hover_texts("{name}: {cost}", name="v5p", cost=["$1", "$2"])
+    ['v5p: $1', 'v5p: $2']
+    """
+    fixed = {key: part for key, part in parts.items() if isinstance(part, str)}
+    moving = {key: part for key, part in parts.items() if not isinstance(part, str)}
+    return [
+        template.format(**fixed, **dict(zip(moving, values, strict=True)))
+        for values in zip(*moving.values(), strict=True)
+    ]
 
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import count, fill, integer
+from core.numbers import count, fill, integer, usd
 from ui.charts import findings, frames
 from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import (
@@ -16,20 +17,22 @@ from ui.charts.labels import (
     EndLabel,
     Props,
     end_labels,
+    hover_texts,
     label_margin,
     plain,
     quiet_side,
     text_width,
 )
 from ui.charts.sweep_title import CLAIMED_ITERATIONS, at_value, sweep_rows, sweep_title
-from ui.charts.ticks import Tick, log_values, nice_ceiling, ticks_money_linear, ticks_money_log
+from ui.charts.ticks import Tick, log_values, nice_ceiling, nice_step, ticks_money_linear, ticks_money_log
 from ui.theme import BAND_OPACITY, FONT_SIZE_SMALL, PALETTES, Palette, Scheme, platform_styles, rgba
 from ui.wording import Translate, identity, platform_names, round_money
 
 if TYPE_CHECKING:
     from core.report import Report, Sweep
 
-_CLAIM_WIDTH, _CLAIM_HEIGHT = 112.0, 32.0  # px of the two lines of the claim at the plot's top
+_MOST_POINTS = 48
+_CLAIM_WIDTH, _CLAIM_HEIGHT = 84.0, 46.0  # px of the lines of the claim at the plot's top
 _LOG_FROM = 25.0  # lines that end further apart than this factor get a log cost axis
 
 
@@ -37,9 +40,9 @@ def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, t: Trans
     axis, tokens = sweep.axis, report.workload.tokens
     if axis == "iterations":
         last = int(sweep.x[-1])
-        step = max(1, math.ceil(last / 8))
-        values = [v for v in range(1, last + 1) if v == 1 or v % step == 0 or step == 1]
-        return [Tick(float(v), fill(t("{n} runs"), {"n": v}) if v == values[-1] else str(v)) for v in values]
+        step = 1 if last <= 10 else max(2, round(nice_step(last / 5)))
+        values = [1, *(v for v in range(step, last + 1, step) if v > 1)]
+        return [Tick(float(v), t("1 run") if v == 1 else integer(v)) for v in values]
     if axis == "chips":
         values_f = _thin([float(v) for v in sweep.x], low, high, 34)
         return [Tick(v, fill(t("{n} chips"), {"n": integer(v)}) if v == values_f[-1] else integer(v)) for v in values_f]
@@ -112,7 +115,8 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
                 "line": {"width": 0},
             }
         )
-    hover = t("{name}: {cost:usd} at {place}")
+    places = [at_value(report, sweep.axis, v, t) for v in x.tolist()]
+    hover = t("{name}: {cost} at {place}")
     for i in finite:
         style, name = styles[sweep.ids[i]], names[sweep.ids[i]]
         traces.append(
@@ -123,10 +127,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
                 "mode": "lines",
                 "name": plain(name),
                 "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-                "text": [
-                    fill(hover, {"name": plain(name), "cost": c, "place": at_value(report, sweep.axis, v, t)})
-                    for v, c in zip(x.tolist(), sweep.total_usd[i].tolist(), strict=True)
-                ],
+                "text": hover_texts(hover, name=plain(name), cost=map(usd, sweep.total_usd[i].tolist()), place=places),
                 "hovertemplate": "%{text}<extra></extra>",
                 "cliponaxis": False,
             }
@@ -272,7 +273,7 @@ def _mark_iterations(
         shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", y_paper=True))
         notes.append(
             note(
-                t("claim: “over 5<br>iterations TPU wins”"),
+                t("claim: “over 5<br>iterations<br>TPU wins”"),
                 claimed,
                 1,
                 palette.muted,
@@ -326,8 +327,19 @@ def _budget_note(text: str, y: float, side: tuple[bool, bool], palette: Palette)
     )
 
 
+def _thinned(sweep: Sweep) -> Sweep:
+    """A sweep over hundreds of iterations at as many points as a chart can show, the claimed number among them."""
+    if len(sweep.x) <= _MOST_POINTS:
+        return sweep
+    kept = np.unique(np.linspace(0, len(sweep.x) - 1, _MOST_POINTS).round().astype(int))
+    kept = np.union1d(kept, np.flatnonzero(sweep.x == CLAIMED_ITERATIONS))
+    parts = {name: getattr(sweep, name)[:, kept] for name in ("total_usd", "p10", "p90")}
+    return replace(sweep, x=sweep.x[kept], **parts)
+
+
 def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = identity) -> Chart:
     """Cost of every platform while iterations, chips, MFU, price or tokens move."""
+    full, sweep = sweep, _thinned(sweep)
     against = {
         "iterations": t("iterations"),
         "chips": t("chips, the same for all"),
@@ -353,6 +365,6 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
         ". ".join(part for part in subtitle if part),
         None if empty else _sweep_figure(report, sweep, names, scheme, t),
         empty,
-        lambda: frames.sweep_frame(report, sweep),
+        lambda: frames.sweep_frame(report, full),
         alt=fill(t("Line chart of cost. {title}."), {"title": title}),
     )

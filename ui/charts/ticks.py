@@ -39,6 +39,7 @@ def ticks_money_linear(high: float, n: int = 5) -> list[Tick]:
     return [Tick(float(v), short_money(float(v), sign=v == 0)) for v in values]
 
 
+_CLEAR = 4.0  # px between two times
 _MANTISSAS = ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8), (1, 2, 3, 5), (1, 2, 4), (1, 3), (1,))
 
 
@@ -65,39 +66,54 @@ def ticks_money_log(low: float, high: float, plot_height: float) -> list[Tick]:
     return [Tick(v, short_money(v, sign=i == 0)) for i, v in enumerate(values)]
 
 
-_TIMES = tuple(
-    [(h, "{:g} h") for h in (0.1, 0.25, 0.5, 1, 2, 4, 8, 12)]
-    + [(24 * d, "{:g} day" if d == 1 else "{:g} d") for d in (1, 2, 4, 7)]
-    + [(168 * w, "{:g} wk") for w in (2, 4, 8, 16, 26)]
-    + [(8766 * y, "{:g} yr") for y in (1, 2, 4, 8, 16, 32, 64, 100, 200, 400, 1000)]
+_UNITS = {"h": 1.0, "d": 24.0, "wk": 168.0, "yr": 8766.0}
+_FINE = tuple(
+    (number, unit)
+    for unit, numbers in {
+        "h": (0.1, 0.25, 0.5, 1, 2, 4, 8, 12),
+        "d": (1, 2, 4, 7),
+        "wk": (2, 4, 8, 16, 26),
+        "yr": (1, 2, 4, 8, 16, 32, 64, 100, 200, 400, 1000),
+    }.items()
+    for number in numbers
+)
+_SPARSE = tuple(
+    (number, unit)
+    for unit, numbers in {"h": (0.1, 1, 4), "d": (1,), "wk": (1, 4, 16), "yr": (1, 4, 16, 64, 256)}.items()
+    for number in numbers
 )
 
 
-def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = 180.0) -> list[Tick]:
-    """Times people name: 1 day, 2, 4, 7, 2 wk, 4, 8 wk. The unit stands where it changes and at the end."""
-    inside = [(hours, form) for hours, form in _TIMES if low_hours * 0.999 <= hours <= high_hours * 1.001]
-    if len(inside) < 2:
-        values = log_values(low_hours, high_hours, 40, plot_width)
-        return [
-            Tick(v, f"{v:g} h" if v < 48 else f"{v / 24:.3g} d" if v < 504 else f"{v / 168:.3g} wk") for v in values
-        ]
+def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = 170.0) -> list[Tick]:
+    """Times people name: 1 day, 2, 4, 7, 2 wk, 4, 8 wk. The unit stands where it changes and at the end.
+
+    Over a long span the steps are longer, and each has its unit: 4 h, 1 day, 1 wk, 4 wk.
+    """
     px = plot_width / math.log(high_hours / low_hours)
+    fine = px * math.log(2) >= 24
+    series = [(n * _UNITS[u], n, u) for n, u in (_FINE if fine else _SPARSE)]
+    inside = [step for step in series if low_hours * 0.999 <= step[0] <= high_hours * 1.001]
+    if len(inside) < 2:
+        return _between_times(low_hours, high_hours, plot_width)
     ticks: list[Tick] = []
-    unit, edge = "", -math.inf
-    for i, (hours, short) in enumerate(inside):
-        form = "{:g} days" if short == "{:g} d" and not ticks else short
-        scale = 1 if form.endswith(" h") else 24 if "d" in form else 168 if "wk" in form else 8766
-        own_unit = form.split(" ")[1][0]
-        last = i == len(inside) - 1
-        text = form.format(hours / scale) if own_unit != unit or last else f"{hours / scale:g}"
+    last_unit, edge = "", -math.inf
+    for i, (hours, number, unit) in enumerate(inside):
+        named = "day" if unit == "d" and number == 1 else "days" if unit == "d" and not ticks else unit
+        bare = fine and unit == last_unit and i < len(inside) - 1
+        text = f"{number:g}" if bare else f"{number:g} {named}"
         place, half = px * math.log(hours / low_hours), text_width(text) / 2
-        if last:  # the end keeps its place: what stands in its way goes
-            while (
-                ticks and px * math.log(ticks[-1].value / low_hours) + text_width(ticks[-1].text) / 2 > place - half - 4
-            ):
-                ticks.pop()
-        elif place - half < edge + 4:
-            continue
+        if place - half < edge + _CLEAR:
+            if i < len(inside) - 1:
+                continue
+            ticks.pop()  # the end keeps its place: what stands in its way goes
         ticks.append(Tick(hours, text))
-        unit, edge = own_unit, place + half
+        last_unit, edge = unit, place + half
     return ticks
+
+
+def _between_times(low_hours: float, high_hours: float, plot_width: float) -> list[Tick]:
+    """Round numbers of one unit, for a span between two named times."""
+    unit = next((u for u in ("yr", "wk", "d") if low_hours >= 2 * _UNITS[u]), "h")
+    values = log_values(low_hours / _UNITS[unit], high_hours / _UNITS[unit], 48, plot_width)
+    ends = (values[0], values[-1]) if values else ()
+    return [Tick(v * _UNITS[unit], f"{v:.3g} {unit}" if v in ends else f"{v:.3g}") for v in values]
