@@ -424,8 +424,9 @@ def test_log_values_stay_inside(low: float, factor: float) -> None:
 def test_the_budget_has_no_quiet_side_when_lines_pass_everywhere() -> None:
     line = (np.array([0.0, 1.0]), np.array([8.0, 8.0]))
     below = (np.array([0.0, 1.0]), np.array([-8.0, -8.0]))
-    assert quiet_side(70, [line], 100) == (False, True)
-    assert quiet_side(70, [line, below], 100) is None
+    assert quiet_side(70, [line], (100, 100)) == (False, True)
+    assert quiet_side(70, [line, below], (100, 100)) is None
+    assert quiet_side(70, [line], (100, 5)) is None  # below the line the plot has no room
 
 
 def test_within_limits_ignores_points_without_a_number(report: Report) -> None:

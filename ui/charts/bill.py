@@ -13,7 +13,7 @@ from ui.charts import findings, frames
 from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import Props, bold, label_margin, plain, spread, text_width
 from ui.charts.ticks import Tick, nice_ceiling, ticks_money_linear
-from ui.theme import PALETTES, TINTS, Palette, Scheme, platform_styles
+from ui.theme import PALETTES, TINTS, Palette, Scheme, platform_styles, rgba
 from ui.wording import Translate, identity, platform_names
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def _bill_figure(
         end = gross
         if p10 is not None and p90 is not None:  # the range is of the total; the bar ends at it plus the credits
             low, high = (p10 - bill["credits"] if p10 > 0 else gross), p90 - bill["credits"]
+            # A halo of the page keeps the line visible on a bar as pale as itself.
+            shapes.append(line(low, i, high, i, rgba(palette.page, 0.5), width=4, above=True))
             shapes.append(line(low, i, high, i, palette.text, width=1.4, above=True))
             end = max(gross, high)
         notes.append(note(f"<b>{plain(usd(total))}</b>", end, i, palette.text, y_anchor="middle", x_shift=7))

@@ -189,7 +189,8 @@ def _quiet_side(
     px = plot_height / math.log(y_ends[1] / y_ends[0])
     width = math.log(x_ends[1] / x_ends[0])
     placed = [(np.log(hours / x_ends[0]) / width, np.log(cost / budget) * px) for hours, cost in paths]
-    return quiet_side(text_width(text), placed, math.log(y_ends[1] / budget) * px)
+    room = (math.log(y_ends[1] / budget) * px, math.log(budget / y_ends[0]) * px)
+    return quiet_side(text_width(text), placed, room)
 
 
 def _budget_note(text: str, budget: float, side: tuple[bool, bool], palette: Palette) -> Props:

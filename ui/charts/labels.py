@@ -164,13 +164,13 @@ def label_margin(labels: Sequence[str], low: float = 40, high: float = 132) -> f
 def quiet_side(
     width: float,
     paths: Sequence[tuple[np.ndarray, np.ndarray]],
-    room_above: float,
+    room: tuple[float, float],
     taken: tuple[float, float, float] | None = None,
 ) -> tuple[bool, bool] | None:
     """Where a horizontal line's name is in nobody's way: (at the right end, below the line), or nowhere.
 
     ``paths`` are other lines as fractions of the plot's width and px above the named line;
-    ``width`` is the name's own in px, ``room_above`` the px between its line and the plot's top.
+    ``width`` is the name's own in px, ``room`` the px between its line and the plot's top and bottom.
     ``taken``: another text from one fraction of the width to another, above so many px over the line.
     """
     steps = np.linspace(0, 1, 60)
@@ -183,6 +183,6 @@ def quiet_side(
             if taken is not None and taken[2] < reach and np.any(inside & (steps > taken[0]) & (steps < taken[1])):
                 continue
             near = (heights < 5) & (heights > -18) if below else (heights > -5) & (heights < 18)
-            if not np.any(near & inside) and (below or room_above >= 16):
+            if not np.any(near & inside) and room[below] >= 16:
                 return right, below
     return None

@@ -84,7 +84,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     low, high = float(totals.min()), float(totals.max())
     apart = float(totals[:, -1].max() / totals[:, -1].min()) if low > 0 else 1.0
     log_y = low > 0 and (sweep.axis == "tokens" or apart > _LOG_FROM)
-    band = focus in finite and bool(np.all(np.isfinite(sweep.p10[focus]) & np.isfinite(sweep.p90[focus])))
+    band = focus in finite and _has_band(sweep, focus)
     if band:
         high = max(high, float(sweep.p90[focus].max()))
         low = max(min(low, float(sweep.p10[focus].min())), low / 20 if log_y else -math.inf)
@@ -211,6 +211,12 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     )
 
 
+def _has_band(sweep: Sweep, row: int) -> bool:
+    """Whether a platform has a range to draw: not when its utilisation is given, as along an MFU axis."""
+    low, high = sweep.p10[row], sweep.p90[row]
+    return bool(np.all(np.isfinite(low) & np.isfinite(high)) and np.any(high - low > 0.002 * np.abs(high)))
+
+
 def _current(report: Report, axis: str) -> float | None:
     """The scenario's own value on a sweep's axis."""
     s, focus = report.scenario, report.focus
@@ -308,7 +314,8 @@ def _quiet_side(
     if sweep.axis == "iterations" and sweep.x[-1] >= CLAIMED_ITERATIONS:
         end = (CLAIMED_ITERATIONS - x_ends[0]) / (x_ends[1] - x_ends[0])
         claim = (end - _CLAIM_WIDTH / NARROW_PLOT, end, above - _CLAIM_HEIGHT)
-    return quiet_side(text_width(text, FONT_SIZE_SMALL), paths, above, claim)
+    room = (above, plot_height - above)
+    return quiet_side(text_width(text, FONT_SIZE_SMALL), paths, room, claim)
 
 
 def _budget_note(text: str, y: float, side: tuple[bool, bool], palette: Palette) -> Props:
@@ -349,9 +356,12 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     }.get(sweep.axis, sweep.axis)
     bases = {"cash": t("Cash"), "loaded": t("Fully loaded"), "economic": t("Economic")}
     rows = sweep_rows(report, sweep) if len(sweep.x) else []
+    focus = sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
     subtitle = [
         fill(
-            t("{basis}, P50, against {axis}; band P10–P90, ring = yours"),
+            t("{basis}, P50, against {axis}; band P10–P90, ring = yours")
+            if focus in rows and _has_band(sweep, focus)
+            else t("{basis}, P50, against {axis}; ring = yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
         ),
         findings.left_out(report, (sweep.ids[i] for i in rows), t),
