@@ -7,6 +7,7 @@ nearest thing that works.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -17,21 +18,14 @@ from pydantic import ValidationError
 
 from core.catalogue import Catalogue, load_catalogue
 from core.estimate import estimate
-from core.link import (
-    DEFAULT_PRESET,
-    MAX_LINK_CHARS,
-    checked,
-    decode,
-    encode,
-    params_of,
-    parse_platform,
-    preset_scenario,
-    query,
-)
+from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
 from core.messages import InputError, Message, message
 from core.numbers import duration, integer, parse_count, percent, rate, usd
+from core.platform_text import out_of_range, parse_platform
 from core.report import Bill, PlatformEstimate, Report
 from core.scenario import MAX_PLATFORMS, Scenario, platform_keys
+from core.settle import DEFAULT_PRESET, checked, preset_scenario
+from core.tables import nearest
 
 BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
 # One final run, chip rent only: what the six-times-parameters formula of the literature prices.
@@ -48,11 +42,20 @@ BARE: dict[str, object] = {
 }
 
 
+MAX_LINE = 300
+
+
+def one_line(text: str) -> str:
+    """``text`` as one short line that cannot steer a terminal."""
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text)
+    return safe if len(safe) <= MAX_LINE else safe[:MAX_LINE] + "…"
+
+
 class _Parser(argparse.ArgumentParser):
     """Argparse without its usage block: one line, status 2."""
 
     def error(self, problem: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {problem}\n")
+        self.exit(2, one_line(f"{self.prog}: {problem}") + "\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,64 +95,67 @@ def _number(option: str, field: str, text: str) -> Any:
     """An option's text as the value of a scenario field, or an :class:`InputError` that says its bounds."""
     share = text.strip().removesuffix("%") if option == "--mfu" else text
     try:
-        value = parse_count(share) / (100.0 if share != text.strip() and option == "--mfu" else 1.0)
-    except (ValueError, OverflowError) as error:
+        value = parse_count(share) / (1.0 if share == text else 100.0)
+    except ValueError as error:
         raise InputError(message("not_a_number", "error", field, name=option, why=str(error))) from None
     try:
         return checked(field, value)
     except ValidationError as error:
-        limit = error.errors()[0]["msg"].removeprefix("Input should be ")
-        raise InputError(message("out_of_range", "error", field, name=option, given=text[:60], limit=limit)) from None
+        problem = out_of_range(option, text, error)
+        raise InputError(message("out_of_range", "error", field, **problem.params | {"name": option})) from None
 
 
-def _base(args: argparse.Namespace, catalogue: Catalogue) -> tuple[Scenario, tuple[Message, ...]]:
-    if args.link and args.preset:
-        raise InputError(message("conflict", "error", first="--link", second="--preset"))
-    if not args.link:
-        return preset_scenario(args.preset or DEFAULT_PRESET, catalogue), ()
+def _base(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message, ...]]:
+    """What the options start from: a link with its own data, a preset, or the default."""
+    if args.link is None:
+        catalogue = load_catalogue()
+        preset = DEFAULT_PRESET if args.preset is None else args.preset
+        return catalogue, preset_scenario(preset, catalogue), ()
+    if args.preset is not None:
+        raise _conflict("--link", "--preset")
     if len(args.link) > MAX_LINK_CHARS:
         raise InputError(message("link_too_long_given", "error", size=len(args.link), limit=MAX_LINK_CHARS))
-    decoded = decode(params_of(args.link), catalogue)
-    return decoded.scenario, decoded.messages
+    params = params_of(args.link)
+    if "?" not in args.link and not any(params.values()):
+        raise InputError(message("not_a_link", "error"))
+    catalogue, decoded = read_link(params)
+    return catalogue, decoded.scenario, decoded.messages
 
 
-def scenario_of(args: argparse.Namespace, catalogue: Catalogue) -> tuple[Scenario, tuple[Message, ...]]:
-    """The scenario the options ask for. Sizes and prices are taken as given, sold or not."""
-    base, notes = _base(args, catalogue)
-    changes: dict[str, object] = dict(BARE) if args.bare else {}
-    if args.model and args.params:
-        raise InputError(message("conflict", "error", first="--model", second="--params"))
-    if args.active_params and not args.params:
+def _conflict(first: str, second: str) -> InputError:
+    return InputError(message("conflict", "error", first=first, second=second))
+
+
+def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message, ...]]:
+    """The facts and the scenario the options ask for. Sizes and prices are taken as given, sold or not."""
+    if args.model is not None and args.params is not None:
+        raise _conflict("--model", "--params")
+    if args.active_params is not None and args.params is None:
         raise InputError(message("needs", "error", first="--active-params", second="--params"))
-    if args.model:
+    catalogue, base, notes = _base(args)
+    changes: dict[str, object] = dict(BARE) if args.bare else {}
+    if args.model is not None:
         if args.model not in catalogue.architectures:
-            from difflib import get_close_matches
-
-            nearest = (get_close_matches(args.model, catalogue.architectures, 1, 0.0) or list(catalogue.architectures))[
-                0
-            ]
-            raise InputError(message("model_unknown_given", "error", "model", given=args.model[:60], nearest=nearest))
+            choice = nearest(args.model[:60], catalogue.architectures)
+            raise InputError(message("model_unknown_given", "error", "model", given=args.model[:60], nearest=choice))
         changes |= {"model": args.model, "params": None, "active_params": None}
-    if args.params:
+    if args.params is not None:
         changes |= {"model": "", "params": _number("--params", "params", args.params), "active_params": None}
-        if args.active_params:
+        if args.active_params is not None:
             changes["active_params"] = active = _number("--active-params", "active_params", args.active_params)
-            if active > changes["params"]:
-                raise InputError(
-                    message(
-                        "active_above_total_given", "error", "active_params", active=active, total=changes["params"]
-                    )
-                )
-    if args.bare and (args.params or not (args.model or base.model)):
+            total = changes["params"]
+            if active > total:
+                raise InputError(message("active_above_total_given", "error", "params", active=active, total=total))
+    if args.bare and (args.params is not None or not (args.model or base.model)):
         changes["flops"] = "6nd"
     for option, field in (("tokens", "tokens"), ("budget", "budget_usd"), ("deadline_weeks", "deadline_weeks")):
-        if getattr(args, option) is not None:
-            changes[field] = _number("--" + option.replace("_", "-"), field, getattr(args, option))
+        if (text := getattr(args, option)) is not None:
+            changes[field] = _number("--" + option.replace("_", "-"), field, text)
     if args.mfu is not None:
         changes |= {"mfu": _number("--mfu", "mfu", args.mfu), "mfu_scope": "all"}
     if args.platform:
         changes |= _platforms(args.platform, base, catalogue)
-    return Scenario(**(dict(base) | changes)), notes
+    return catalogue, Scenario(**(dict(base) | changes)), notes
 
 
 def _platforms(texts: Sequence[str], base: Scenario, catalogue: Catalogue) -> dict[str, object]:
@@ -287,19 +293,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     args = _parser().parse_args(argv)
     try:
-        catalogue = load_catalogue()
-        scenario, notes = scenario_of(args, catalogue)
+        catalogue, scenario, notes = scenario_of(args)
         report = estimate(scenario, catalogue)
     except InputError as error:
-        print(f"python -m core: {error}", file=sys.stderr)
+        print(one_line(f"python -m core: {error}"), file=sys.stderr)
         return 2
     text = (
-        json.dumps(report_json(report, catalogue, notes), allow_nan=False, ensure_ascii=False, default=float)
-        if args.json
-        else report_text(report, notes)
+        json.dumps(report_json(report, catalogue, notes), allow_nan=False) if args.json else report_text(report, notes)
     )
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that has no sign for × still gets its answer
     try:
         print(text, flush=True)
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(one_line(f"python -m core: the answer could not be written: {error.strerror}."), file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0

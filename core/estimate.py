@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -23,10 +22,20 @@ from core.economics.draws import N_DRAWS, normal_points, win_shares
 from core.economics.verdict import verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
-from core.platforms import COMMITTED_YEARS, Row, access_of, bill_inputs, port_of, problems_of, rows_of, workload
+from core.platforms import (
+    COMMITTED_YEARS,
+    Findings,
+    Row,
+    access_of,
+    bill_inputs,
+    port_of,
+    problems_of,
+    rows_of,
+    workload,
+)
 from core.report import Bill, Flip, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
-from core.training.utilisation import moe_ratio
+from core.training.utilisation import is_moe, moe_ratio
 from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
@@ -81,84 +90,105 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     """
     load = workload(scenario, catalogue)
     rows = rows_of(scenario, load, catalogue)
+    checked = [problems_of(row, load, scenario, catalogue) for row in rows]
     sized = _sized(rows, load, scenario, catalogue)
     parts = {basis: bill_parts(sized.inputs, basis) for basis in BASES}
-    cash_cases = np.asarray(total_usd(bill_parts(sized.drawn, "cash")))
-    low, high = (np.asarray(total_usd(bill_parts(x, "cash"))) for x in (sized.at_p10, sized.at_p90))
-    shares = win_shares(cash_cases) if sized.index else np.zeros(0)
-    within = (cash_cases <= scenario.budget_usd).mean(axis=1)
-
-    results = []
-    for i, row in enumerate(rows):
-        problems, fits = problems_of(row, load, scenario, catalogue)
-        at = sized.index.index(i) if i in sized.index else None
-        wall = (
-            float(wall_hours(load.flops, row.size.chips, row.accelerator.bf16_flops_dense, row.utilisation.mfu))
-            if row.utilisation
-            else None
+    cases = np.asarray(total_usd(bill_parts(sized.drawn, "cash")))
+    competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
+    shares = win_shares(np.where(competes[:, None], cases, np.nan))
+    money = {
+        i: _Money(
+            bills={basis: _bill(parts[basis], at) for basis in BASES},
+            p10=float(total_usd(bill_parts(sized.at_p10, "cash"))[at]),
+            p90=float(total_usd(bill_parts(sized.at_p90, "cash"))[at]),
+            win_share=float(shares[at]),
+            in_budget_share=float((cases[at] <= scenario.budget_usd).mean()),
         )
-        bills = None if at is None else {b: _bill(parts[b], at) for b in BASES}
-        results.append(
-            PlatformEstimate(
-                id=row.id,
-                label=row.label,
-                platform=row.platform,
-                accelerator=row.accelerator,
-                is_focus=row.is_focus,
-                offer=row.offer,
-                price_usd_per_chip_hour=row.price,
-                price_is_quote=row.platform.quote_usd_per_chip_hour is not None,
-                median_offer=catalogue.median_offer(row.accelerator.id, row.platform.plan),
-                size=row.size,
-                utilisation=row.utilisation,
-                wall_hours=wall,
-                chip_hours=None if wall is None else wall * row.size.chips,
-                bills=bills,
-                total_usd_p10=None if at is None else float(low[at]),
-                total_usd_p90=None if at is None else float(high[at]),
-                win_share=None if at is None else float(shares[at]),
-                in_budget_share=None if at is None else float(within[at]),
-                usd_per_million_tokens=None
-                if bills is None
-                else bills[scenario.basis].total_usd / (scenario.tokens * scenario.iterations) * 1e6,
-                runway_months=None
-                if bills is None
-                else runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bills["cash"].total_usd),
-                at_risk_usd=None if bills is None else _at_risk(row, bills["cash"]),
-                access=access_of(row, catalogue),
-                port=port_of(scenario, row.accelerator),
-                feasible=row.size.sold and row.price is not None and row.utilisation is not None,
-                fits=fits,
-                problems=problems,
-            )
-        )
-    reference, flips = _flips(rows, sized, cash_cases, parts["cash"])
-    ranking = tuple(
-        p.id
-        for p in sorted(results, key=lambda p: (p.bills is None, p.bills["cash"].total_usd if p.bills else 0.0, p.id))
+        for at, i in enumerate(sized.index)
+    }
+    results = tuple(
+        _platform(row, found, money.get(i), load, scenario, catalogue)
+        for i, (row, found) in enumerate(zip(rows, checked, strict=True))
     )
+
+    def rank(p: PlatformEstimate) -> tuple[bool, bool, float, str]:
+        return not p.comparable, p.bills is None, p.bills["cash"].total_usd if p.bills else 0.0, p.id
+
+    reference, flips = _flips(rows, sized, cases, parts["cash"], competes)
     notes: tuple[Message, ...] = ()
-    if load.params_active < load.params_total / 1.5:
+    if is_moe(load.params_total, load.params_active):
         ratio, n = moe_ratio(catalogue)
         notes = (message("mfu_moe", "note", ratio=ratio, n=n),)
     report = Report(
-        scenario,
-        catalogue.snapshot,
-        MODEL_VERSION,
-        load,
-        tuple(results),
-        ranking,
-        reference,
-        flips,
-        message("no_verdict"),
-        notes,
+        scenario=scenario,
+        snapshot=catalogue.snapshot,
+        model_version=MODEL_VERSION,
+        workload=load,
+        platforms=results,
+        ranking=tuple(p.id for p in sorted(results, key=rank)),
+        flip_reference=reference,
+        flips=flips,
+        verdict=message("no_verdict"),
+        messages=notes,
     )
     return replace(report, verdict=verdict(report, catalogue))
 
 
+@dataclass(frozen=True, slots=True)
+class _Money:
+    """What a priced platform costs: its bills, and how they stand in the simulated cases."""
+
+    bills: dict[Basis, Bill]
+    p10: float
+    p90: float
+    win_share: float
+    in_budget_share: float
+
+
+def _platform(
+    row: Row, found: Findings, money: _Money | None, load: Workload, scenario: Scenario, catalogue: Catalogue
+) -> PlatformEstimate:
+    """One platform's part of the report."""
+    a, u = row.accelerator, row.utilisation
+    wall = float(wall_hours(load.flops, row.size.chips, a.bf16_flops_dense, u.mfu)) if u else None
+    bill = money.bills["cash"] if money else None
+    trained = scenario.tokens * scenario.iterations / 1e6
+    return PlatformEstimate(
+        id=row.id,
+        label=row.label,
+        platform=row.platform,
+        accelerator=a,
+        is_focus=row.is_focus,
+        offer=row.offer,
+        price_usd_per_chip_hour=row.price,
+        price_is_quote=row.platform.quote_usd_per_chip_hour is not None,
+        median_offer=catalogue.median_offer(a.id, row.platform.plan),
+        size=row.size,
+        utilisation=u,
+        wall_hours=wall,
+        chip_hours=None if wall is None else wall * row.size.chips,
+        bills=money.bills if money else None,
+        total_usd_p10=money.p10 if money else None,
+        total_usd_p90=money.p90 if money else None,
+        win_share=money.win_share if money else None,
+        in_budget_share=money.in_budget_share if money else None,
+        usd_per_million_tokens=money.bills[scenario.basis].total_usd / trained if money else None,
+        runway_months=runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bill.total_usd) if bill else None,
+        at_risk_usd=_at_risk(row, bill) if bill else None,
+        access=access_of(row, catalogue),
+        port=port_of(scenario, a),
+        feasible=row.size.sold and row.price is not None and u is not None,
+        comparable=found.comparable,
+        fits=found.fits,
+        problems=found.messages,
+    )
+
+
 def _bill(parts: dict[str, np.ndarray], at: int) -> Bill:
-    values = {name: float(np.broadcast_to(parts[name], np.shape(parts["chips_usd"]))[at]) for name in PARTS}
-    return Bill(**values, total_usd=math.fsum(values.values()))
+    total = np.asarray(total_usd(parts))
+    return Bill(
+        **{name: float(np.broadcast_to(parts[name], total.shape)[at]) for name in PARTS}, total_usd=float(total[at])
+    )
 
 
 def _at_risk(row: Row, bill: Bill) -> float:
@@ -169,28 +199,29 @@ def _at_risk(row: Row, bill: Bill) -> float:
 
 
 def _flips(
-    rows: list[Row], sized: _Sized, cases: np.ndarray, parts: dict[str, np.ndarray]
+    rows: list[Row], sized: _Sized, cases: np.ndarray, parts: dict[str, np.ndarray], competes: np.ndarray
 ) -> tuple[str | None, tuple[Flip, ...]]:
     """The price of the reference chip above which each other platform is cheaper, with P10 and P90 over the cases."""
     totals = np.broadcast_to(np.asarray(total_usd(parts)), (len(sized.index),))
-    order = sorted(
-        range(len(sized.index)),
-        key=lambda k: (rows[sized.index[k]].accelerator.id != FLIP_CHIP, rows[sized.index[k]].is_focus, totals[k]),
-    )
+    row = [rows[i] for i in sized.index]
+
+    def usual(k: int) -> tuple[bool, bool, float]:
+        return row[k].accelerator.id != FLIP_CHIP, row[k].is_focus, totals[k]
+
+    order = sorted(np.flatnonzero(competes).tolist(), key=usual)
     if len(order) < 2:
         return None, ()
     ref = order[0]
 
     def only(x: BillInputs, k: int) -> BillInputs:
-        return BillInputs(
-            **{f: v[k] if isinstance(v := getattr(x, f), np.ndarray) else v for f in BillInputs.__slots__}
-        )
+        fields = {f: getattr(x, f) for f in BillInputs.__slots__}
+        return BillInputs(**{f: v[k] if isinstance(v, np.ndarray) else v for f, v in fields.items()})
 
-    chip = rows[sized.index[ref]].accelerator.id
-    others = [k for k in range(len(sized.index)) if rows[sized.index[k]].accelerator.id != chip]
     central, drawn = only(sized.inputs, ref), only(sized.drawn, ref)
     flips = []
-    for k in others:
+    for k in order:
+        if row[k].accelerator.id == row[ref].accelerator.id:
+            continue  # another offer of the same chip is a quote on the axis
         low, high = np.quantile(flip_price(cases[k], drawn), (0.1, 0.9))
-        flips.append(Flip(rows[sized.index[k]].id, float(flip_price(totals[k], central)), float(low), float(high)))
-    return rows[sized.index[ref]].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))
+        flips.append(Flip(row[k].id, float(flip_price(totals[k], central)), float(low), float(high)))
+    return row[ref].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))

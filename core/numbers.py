@@ -18,11 +18,14 @@ HOURS_PER_DAY = 24.0
 HOURS_PER_WEEK = 168.0
 WEEKS_PER_YEAR = 365.25 / 7
 WEEKS_PER_MONTH = WEEKS_PER_YEAR / 12
-HOURS_PER_MONTH = HOURS_PER_WEEK * WEEKS_PER_MONTH
 HOURS_PER_YEAR = HOURS_PER_WEEK * WEEKS_PER_YEAR
 
 _SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
-_COUNT = re.compile(r"\s*\$?\s*([+-]?(?:\d[\d,_ ]*)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([kmbgt]?)\s*$", re.IGNORECASE)
+# One way to read any text, so that a long hostile one is refused as fast as it is read.
+_COUNT = re.compile(
+    r"\$?([+-]?(?:\d{1,3}(?:[,_ ]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?) ?([kmbgt]?)", re.IGNORECASE | re.ASCII
+)
+_MAX_COUNT_CHARS = 40
 
 
 def parse_count(text: str) -> float:
@@ -33,12 +36,13 @@ def parse_count(text: str) -> float:
     >>> parse_count("50B"), parse_count("2.5e12"), parse_count("$1,500k")
     (50000000000.0, 2500000000000.0, 1500000.0)
     """
-    match = _COUNT.match(text)
-    if not match or not re.search(r"\d", match[1]):
-        raise ValueError(f"{text[:40]!r} is not a number")
+    shown = ascii(text[:_MAX_COUNT_CHARS])
+    match = _COUNT.fullmatch(text.strip()) if len(text) <= _MAX_COUNT_CHARS else None
+    if not match or not any(c.isdigit() for c in match[1].lower().split("e")[0]):
+        raise ValueError(f"{shown} is not a number")
     value = float(re.sub(r"[,_ ]", "", match[1])) * _SCALES[match[2].lower()]
     if not math.isfinite(value):
-        raise ValueError(f"{text[:40]!r} is too large to be a number")
+        raise ValueError(f"{shown} is too large to be a number")
     return value
 
 
@@ -119,7 +123,7 @@ def span(low: float, high: float, one: str = "usd") -> str:
 
 def ratio(value: float) -> str:
     """A multiple: ``2.3×``."""
-    return f"{value:.1f}×" if value < 10 else f"{value:,.0f}×"
+    return (f"{value:.1f}×" if abs(value) < 9.95 else f"{value:,.0f}×").replace("-", MINUS)
 
 
 def duration(hours: float) -> str:
@@ -128,13 +132,13 @@ def duration(hours: float) -> str:
     >>> duration(14.2), duration(187), duration(700)
     ('14\\xa0h', '7.8\\xa0days', '4.2\\xa0weeks')
     """
-    if hours < 1 / 60:
+    if round(hours * 3600) < 60:
         return f"{max(1, hours * 3600):.0f}{NBSP}s"
-    if hours < 1:
+    if round(hours * 60) < 60:
         return f"{hours * 60:.0f}{NBSP}min"
-    if hours < 10:
+    if hours < 9.95:
         return f"{hours:.1f}{NBSP}h"
-    if hours < 48:
+    if hours < 47.5:
         return f"{hours:.0f}{NBSP}h"
     if hours < 21 * HOURS_PER_DAY:
         return f"{hours / HOURS_PER_DAY:.1f}{NBSP}days"

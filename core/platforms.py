@@ -17,10 +17,11 @@ from core.numbers import WEEKS_PER_MONTH
 from core.report import Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.memory import state_bytes, usable_bytes
-from core.training.utilisation import scaled, stated, utilisation
+from core.training.utilisation import is_moe, scaled, stated, utilisation
 from core.training.workload import Workload, workload_of
 
 COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
+CONTRACTS = (*COMMITTED_YEARS, "reserved_quote")  # their price is fixed when they are signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,11 @@ def platform_labels(
             if len({detail[i] for i in same}) > 1:
                 for i in same:
                     names[i] = f"{name} {detail[i]}".strip()
+    seen: dict[str, int] = {}
     for i, name in enumerate(names):
-        if name in names[:i]:
-            names[i] = f"{name} ({names[:i].count(name) + 1})"
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[i] = f"{name} ({seen[name]})"
     return tuple(names)
 
 
@@ -134,13 +137,14 @@ def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offe
         return offer, p.quote_usd_per_chip_hour
     if offer is None:
         return None, None
-    return offer, offer.usd_per_chip_hour * (1.0 if p.plan in COMMITTED_YEARS else 1.0 + scenario.price_change)
+    return offer, offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
 
 
 def _utilisations(
-    scenario: Scenario, chips: list[Accelerator], focus: int, catalogue: Catalogue
+    scenario: Scenario, load: Workload, chips: list[Accelerator], focus: int, catalogue: Catalogue
 ) -> list[Utilisation | None]:
-    modelled = [utilisation(a, scenario.precision, catalogue) if a.bf16_flops_dense else None for a in chips]
+    moe = bool(is_moe(load.params_total, load.params_active))
+    modelled = [utilisation(a, scenario.precision, moe, catalogue) if a.bf16_flops_dense else None for a in chips]
     lead = modelled[focus]
     if scenario.mfu is None or lead is None:
         return modelled
@@ -153,6 +157,7 @@ def _utilisations(
 
 
 def need_of(a: Accelerator, u: Utilisation, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Need:
+    """What a size of this chip must do for the scenario."""
     constants = catalogue.constants
     state = state_bytes(
         load.params_total,
@@ -203,7 +208,7 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
                 scenario.platforms,
                 chips,
                 priced,
-                _utilisations(scenario, chips, focus, catalogue),
+                _utilisations(scenario, load, chips, focus, catalogue),
                 strict=True,
             )
         )
@@ -229,8 +234,21 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
     return rows
 
 
-def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> tuple[tuple[Message, ...], bool]:
-    """What is wrong with a platform, the gravest first, and whether the model state fits its size."""
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is wrong with a platform, the gravest first.
+
+    ``fits``: its size holds the model state; ``comparable``: it can be bought, priced and timed,
+    holds the model and meets the minimum order, so it may compete.
+    """
+
+    messages: tuple[Message, ...]
+    fits: bool
+    comparable: bool
+
+
+def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Findings:
+    """Look a platform over."""
     found: list[Message] = []
     a, size, offer, fits = row.accelerator, row.size, row.offer, True
 
@@ -248,15 +266,15 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         near = [catalogue.size_at_most(a.id, size.chips), catalogue.size_at_least(a.id, size.chips)]
         say("size_not_sold", chips=size.chips, near=" or ".join(f"{s.chips:,}" for s in near if s is not None))
     elif offer and offer.min_chips and size.chips < offer.min_chips and row.platform.quote_usd_per_chip_hour is None:
-        say("below_minimum_order", "warning", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
+        say("below_minimum_order", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
     if row.utilisation is not None and a.hbm_bytes:
         need = need_of(a, row.utilisation, load, scenario, catalogue)
         usable = float(usable_bytes(size.chips, a.hbm_bytes, need.usable_share))
         fits = need.state_bytes <= usable
         if not fits:
-            say("does_not_fit", "warning", chips=size.chips, state=need.state_bytes, usable=usable)
+            say("does_not_fit", chips=size.chips, state=need.state_bytes, usable=usable)
     notes = [row.matched, row.utilisation.note if row.utilisation else None]
-    return (*found, *(n for n in notes if n is not None)), fits
+    return Findings((*found, *(n for n in notes if n is not None)), fits, comparable=not found)
 
 
 def port_of(scenario: Scenario, a: Accelerator) -> Message:

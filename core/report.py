@@ -77,12 +77,13 @@ class PlatformEstimate:
     total_usd_p90: float | None
     win_share: float | None  # share of simulated cases in which it is cheapest
     in_budget_share: float | None
-    usd_per_million_tokens: float | None  # final run, scenario basis
+    usd_per_million_tokens: float | None  # whole bill over the tokens trained, scenario basis
     runway_months: float | None  # after paying the cash bill; None: no burn given
     at_risk_usd: float | None  # take-or-pay of a commitment beyond this version
     access: Message  # can we get it
     port: Message  # does today's code run on it
     feasible: bool
+    comparable: bool  # feasible, holds the model, meets the minimum order: it competes
     fits: bool  # model state within usable memory
     problems: tuple[Message, ...]
 
@@ -109,7 +110,7 @@ class Report:
     model_version: str
     workload: Workload
     platforms: tuple[PlatformEstimate, ...]  # in the scenario's order
-    ranking: tuple[str, ...]  # ids with a price, cheapest first; then the rest
+    ranking: tuple[str, ...]  # those that compete, cheapest in cash first, then the rest
     flip_reference: str | None  # id of the platform whose price moves
     flips: tuple[Flip, ...]
     verdict: Message

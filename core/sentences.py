@@ -24,6 +24,21 @@ SENTENCES: dict[str, str] = {
     "params_ignored": N_("Not a setting, so left out: {given}."),
     "preset_unknown": N_('No preset is called "{given}"; the nearest is {nearest}.'),
     "model_unknown": N_('No model is called "{given}"; the nearest, {nearest}, is used.'),
+    "preset_replaced": N_('No preset is called "{given}"; the nearest, {used}, is shown.'),
+    "chip_replaced": N_('No chip is called "{given}"; the nearest, {used}, is shown.'),
+    "platform_left_out": N_('"{given}" is left out. {problem}'),
+    "platforms_missing": N_("No platform of this link could be read; the preset's are shown."),
+    "platform_form": N_(
+        '"{given}" is not a platform; write CHIP~PLAN~PROVIDER~REGION:CHIPS@USD, of which only CHIP is needed.'
+    ),
+    "platform_number": N_('"{given}": {why}.'),
+    "region_unknown": N_('"{given}": no offer in the data is in a region called {region}.'),
+    "size_twice": N_('"{given}": {name} is {chips:int} chips already; leave the number out.'),
+    "model_and_params": N_("A model and a parameter count were given; {model} is used."),
+    "snapshot_gone": N_(
+        "This link was made with the data of {given}, which are not kept here; those of {used} are shown."
+    ),
+    "not_a_link": N_("--link needs a link of this product, with its settings after the question mark."),
     "model_missing": N_("Neither a model nor a parameter count was given; {used} is used."),
     "plan_unknown": N_('No price plan is called "{given}"; the nearest is {nearest}.'),
     "value_unreadable": N_('{name}: "{given}" cannot be read; {used} is used.'),
@@ -34,10 +49,6 @@ SENTENCES: dict[str, str] = {
     "too_many_platforms": N_("{n} platforms were given; the first {limit} are shown."),
     "offer_unknown": N_("{chip}: no offer of {provider} in {region}; the nearest offer is used."),
     "size_snapped": N_("{given:int} {chip} chips are not sold; the nearest size, {used:int} ({name}), is used."),
-    "snapshot_other": N_(
-        "This link was made with the data of {given}, which is not kept here; today's prices and facts are shown."
-    ),
-    "snapshot_older": N_("This link shows the data of {given}; prices have a newer snapshot."),
     "model_moved": N_("This link was made by version {given} of the model; the numbers are those of version {now}."),
     "link_too_long_given": N_("--link has {size:int} characters and links have at most {limit:int}."),
     "model_unknown_given": N_('No model is called "{given}"; the nearest is {nearest}.'),
@@ -56,14 +67,12 @@ SENTENCES: dict[str, str] = {
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
     ),
     "does_not_fit": N_(
-        "{chips:int} {chip} chips do not hold the model: {state:bytes} of model state against {usable:bytes} usable."
+        "{chips:int} {chip} do not hold the model: {state:bytes} of model state against {usable:bytes} usable."
     ),
     "mfu_borrowed": N_(
-        "{chip}: too few published bf16 runs; its utilisation comes from {n} runs of {source}, with a wider range."
+        "{chip}: too few published bf16 runs of this kind; its utilisation comes from {n} runs of {source}, with a wider range."
     ),
-    "mfu_moe": N_(
-        "Most published runs behind these utilisations are dense; {n} mixture-of-experts runs reach {ratio:pct} of their chip's median."
-    ),
+    "mfu_moe": N_("Mixture-of-experts runs reach {ratio:pct} of the utilisation of dense ones ({n} published runs)."),
     "match_chips": N_("{chip}: {chips:int} chips are not sold; its largest size, {largest:int}, is used."),
     "match_finish": N_(
         "{chip}: finishing as early takes {chips:int} chips and it is sold up to {largest:int}; it finishes later."
@@ -89,15 +98,17 @@ SENTENCES: dict[str, str] = {
     "port_nothing": N_("nothing to port"),
     # Verdicts
     "verdict_not_needed": N_(
-        "**{model} needs no cluster: the whole run is {flops:flop}, {hours:hours} on one {chip}.** "
-        "A workstation or a free notebook does it."
+        "**{model} needs no cluster: the whole work is {flops:flop}, {hours:hours} on one {chip}.** A laptop or a free notebook does it."
+    ),
+    "verdict_one_chip": N_(
+        "**{model} needs no cluster: the whole work is {flops:flop}, {hours:hours} on one {chip}.** Rent one chip by the hour."
     ),
     "verdict_not_fit": N_(
-        "**{model} does not fit {chips:int} {chip} chips: {state:bytes} of model state against {usable:bytes} usable.** "
-        "The smallest size that holds it is {holds:int} chips ({sold_as}){tail}."
+        "**{model} does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable.** "
+        "The smallest size that holds it has {holds:int} chips ({sold_as}){tail}."
     ),
     "verdict_not_fit_any": N_(
-        "**{model} does not fit {chips:int} {chip} chips: {state:bytes} of model state against {usable:bytes} usable.** "
+        "**{model} does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable.** "
         "No size that is sold holds it; choose another chip."
     ),
     "tail_lora_fits": N_("; LoRA does fit these {chips:int}"),
@@ -108,39 +119,53 @@ SENTENCES: dict[str, str] = {
     "verdict_no_prices": N_(
         "**No platform here has a price, so there is no total.** Choose another plan or enter your own quote."
     ),
+    "verdict_unavailable": N_("**{focus} cannot be had like this.** {problem}"),
+    "verdict_covered": N_(
+        "**Your {credits:usd} of credits cover the whole bill on {n} of {of} platforms: {names}.** Choose on access and date."
+    ),
+    "verdict_free": N_("**At the prices given, {names} costs nothing.** Enter a price to compare."),
     "verdict_over_budget": N_(
         "**{budget:usd} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** "
         "It buys about {fewer_tokens:count} tokens, or a model of about {smaller:count} parameters."
     ),
     "verdict_over_budget_iterations": N_(
         "**{budget:usd} does not pay for {iterations} iterations of {model} on {tokens:count} tokens; the cheapest offer, {best}, "
-        "needs {total:usd}.** It buys {bought}, or all of them on about {fewer_tokens:count} tokens or with about {smaller:count} parameters."
+        "needs {total:usd}.** It buys {bought}, or all on about {fewer_tokens:count} tokens, or of a {smaller:count} model."
+    ),
+    "verdict_over_budget_nothing": N_(
+        "**{budget:usd} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** "
+        "What does not shrink with the run, set-up and storage, is more than the budget already."
     ),
     "verdict_single": N_(
         "**{model} on {tokens:count} tokens costs {total:usd} a version on {focus}; the final run takes {hours:hours}.** "
-        "Add a platform to compare."
+        "Add a platform to compare{caveat}."
     ),
-    "verdict_tie": N_("**No clear winner on price: {names} are within the model's error.** {tail}"),
+    "verdict_tie": N_("**No clear winner on price: {names} are within {reason}.** {tail}{caveat}."),
     "verdict_tie_focus_out": N_(
-        "**No clear winner on price: {names} are within the model's error; {focus} is out at {ratio:ratio}.** {tail}"
+        "**No clear winner on price: {names} are within {reason}; {focus} is out at {ratio:ratio}.** {tail}{caveat}."
     ),
-    "tail_all_run": N_("All run your code as it is, so choose on access and date."),
-    "tail_some_run": N_("{names} run your code as it is, so choose on access and date."),
-    "tail_one_runs": N_("Only {names} runs your code as it is, so choose on access and date."),
-    "tail_none_runs": N_("All need a port, so choose on access and the cost of moving."),
-    "tail_choose": N_("Choose on access and date."),
+    "reason_error": N_("the model's error"),
+    "reason_gap": N_("10 % of each other"),
+    "tail_all_run": N_("All run your code as it is, so choose on access and date"),
+    "tail_some_run": N_("{names} run your code as it is, so choose on access and date"),
+    "tail_one_runs": N_("Only {names} runs your code as it is, so choose on access and date"),
+    "tail_none_runs": N_("All need a port, so choose on access and the cost of moving"),
+    "tail_choose": N_("Choose on access and date"),
     "verdict_wins": N_(
         "**{focus} is cheapest of the offers you allow: {total:usd} a version, against {other:usd} for {second}.** "
-        "That holds while {second} costs more than {price:rate} and {focus} reaches {mfu:pct} MFU{tail}."
+        "That holds {holds}{reached}{tail}{caveat}."
     ),
+    "while_price": N_("while {second} costs more than {price:rate}"),
+    "while_any_price": N_("at any price of {second}"),
+    "while_mfu": N_(" and {focus} reaches {mfu:pct} MFU"),
     "tail_port_extra": N_("; the move itself is not in this price"),
+    "caveat_commits": N_("; {name} also commits {risk:usd} beyond this version"),
+    "caveat_spot": N_("; {name} is on spot, which can be taken back"),
     "verdict_loses": N_(
         "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.** "
-        "It beats {ref} only if {ref} costs more than {price:rate} (now {now:rate}, {dated})."
+        "It beats {best} only if {best} costs more than {price:rate} (now {now:rate}, {dated}){caveat}."
     ),
-    "verdict_loses_plain": N_(
-        "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.**"
-    ),
+    "dated_quote": N_("your quote"),
     # The Cost page's verdict
     "tail_ratio": N_(", {ratio:ratio} {other}"),
     "tail_cheaper_chip": N_("; {other} saves {saved:usd}"),
@@ -150,11 +175,11 @@ SENTENCES: dict[str, str] = {
     ),
     "cost_loaded_experiments": N_(
         "**A version on {focus} costs {total:usd} fully loaded{compared}.** {share:pct} of it is experiments, "
-        "so one run fewer saves {saved:usd} of rent{tail}."
+        "so one run fewer saves {saved:usd}{tail}."
     ),
     "cost_economic_experiments": N_(
         "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {share:pct} of it is experiments, "
-        "so one run fewer saves {saved:usd} of rent{tail}."
+        "so one run fewer saves {saved:usd}{tail}."
     ),
     "cost_cash": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {chips:usd} of it is chip rent{tail}."

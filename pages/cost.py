@@ -12,7 +12,7 @@ from ui.charts import bill_chart, sweep_chart
 view = frame.current()
 t, report = view.t, view.report
 
-frame.verdict(view, t.message(cost_verdict(report)), wording.scenario_line(report, t))
+frame.verdict(view, t.message(cost_verdict(report, view.catalogue)), wording.scenario_line(report, t))
 frame.old_data(view)
 cost_controls.draw(view)
 st.html(tables.figure_strip(report, t))

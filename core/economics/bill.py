@@ -16,6 +16,7 @@ import numpy as np
 from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import Basis
 
+HALF_CENT = 0.005
 PARTS = ("chips_usd", "experiments_usd", "storage_usd", "people_usd", "delay_usd", "credits_usd")
 
 
@@ -94,14 +95,19 @@ def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
         people = people + people_usd(x.staff_engineers, weeks, x.engineer_usd_per_year)
     elif basis == "economic":
         people = people + people_usd(x.staff_engineers, weeks - late, x.engineer_usd_per_year)
-        delay = late * x.late_week_usd
-    credits = 0.0 - np.minimum(x.credits_usd, run + experiments + storage)  # 0 - 0 has no minus sign
+        # A late week costs at least the staff it keeps busy, whatever it is said to be worth.
+        delay = late * np.maximum(x.late_week_usd, people_usd(x.staff_engineers, 1.0, x.engineer_usd_per_year))
+    rent = run + experiments + storage
+    # Whole bills, not differences of them: covered to the cent is covered.
+    covers = (np.asarray(x.credits_usd) > 0) & (x.credits_usd >= rent - HALF_CENT)
+    credits = np.where(covers, -rent, -1.0 * x.credits_usd) + 0.0
     return dict(zip(PARTS, (run, experiments, storage, people, delay, credits), strict=True))
 
 
 def total_usd(parts: dict[str, Any]) -> Any:
-    """The sum of a bill's parts."""
-    return sum(parts[name] for name in PARTS)
+    """The sum of a bill's parts; what credits cover is taken off first, so that nothing of it is left over."""
+    covered = parts["chips_usd"] + parts["experiments_usd"] + parts["storage_usd"] + parts["credits_usd"]
+    return covered + parts["people_usd"] + parts["delay_usd"]
 
 
 def flip_price(target_total_usd: Any, x: BillInputs) -> Any:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-N_DRAWS = 4096
+N_DRAWS = 10_000
 
 
 @lru_cache(maxsize=16)
@@ -45,6 +45,8 @@ def win_shares(costs: np.ndarray) -> np.ndarray:
     >>> win_shares(np.array([[1.0, 2.0], [1.0, 1.0], [np.nan, np.nan]])).tolist()
     [0.25, 0.75, 0.0]
     """
+    if not len(costs):
+        return np.zeros(0)
     filled = np.where(np.isnan(costs), np.inf, costs)
-    best = filled == filled.min(axis=0)
-    return np.asarray((best / best.sum(axis=0)).mean(axis=1))
+    best = (filled == filled.min(axis=0)) & np.isfinite(filled)
+    return np.asarray((best / np.maximum(1, best.sum(axis=0))).mean(axis=1))

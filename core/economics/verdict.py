@@ -1,16 +1,18 @@
 """The verdict: the first rule that applies, in at most two sentences.
 
-Order: needs no cluster → does not fit → no price → over budget → tie → winner or loser with its flip.
+Order: needs no cluster → does not fit → cannot be had → no price → costs nothing → over budget →
+tie → winner or loser with its flip. Only platforms that can be bought and hold the model compete.
 Every number is solved from the same bill the table shows.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor, log10
 from typing import Any
 
 from core.catalogue import Catalogue
-from core.economics.bill import BillInputs, flip_mfu, flip_price
+from core.economics.bill import HALF_CENT, BillInputs, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, message
 from core.numbers import count, usd
 from core.platforms import bill_inputs
@@ -20,7 +22,10 @@ from core.training.memory import chips_to_hold, state_bytes
 TIE_WIN_SHARE = 0.60
 TIE_GAP = 0.10
 TRIVIAL_CHIP_HOURS = 1.0
+TRIVIAL_STATE_BYTES = 16e9  # what one workstation card holds
+NOTEBOOK_FLOPS = 1e16  # minutes on any laptop
 MAX_NAMES = 3
+SHOWN_RATIO = 1.05
 
 
 def model_name(report: Report) -> str:
@@ -34,49 +39,76 @@ def cash(p: PlatformEstimate) -> float:
     return p.bills["cash"].total_usd
 
 
+def inputs_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> BillInputs:
+    """What the bill of a priced platform was made from."""
+    price = p.price_usd_per_chip_hour
+    return bill_inputs(report.scenario, report.workload, catalogue, p.chip_hours, p.wall_hours, price)
+
+
 def verdict(report: Report, catalogue: Catalogue) -> Message:
     """The verdict of a report (its own ``verdict`` field is not read)."""
-    focus = report.focus
-    priced = [report[i] for i in report.ranking if report[i].bills is not None]
-    known = [p for p in report.platforms if p.chip_hours is not None]
-    if known and min(p.chip_hours or 0.0 for p in known) * report.scenario.iterations < TRIVIAL_CHIP_HOURS:
-        least = min(known, key=lambda p: p.chip_hours or 0.0)
-        return message(
-            "verdict_not_needed",
-            model=model_name(report),
-            flops=report.workload.flops,
-            hours=least.chip_hours,
-            chip=least.accelerator.short_name,
-        )
+    focus, scenario = report.focus, report.scenario
+    rivals = [report[i] for i in report.ranking if report[i].comparable]
+    trivial = _not_needed(report, catalogue)
+    if trivial is not None:
+        return trivial
     if not focus.fits:
         return _not_fit(report, catalogue)
     if focus.bills is None:
-        if not priced:
-            return message("verdict_no_prices", focus=focus.label)
-        return message("verdict_no_price", focus=focus.label, best=priced[0].label, total=cash(priced[0]))
-    if cash(priced[0]) > report.scenario.budget_usd:
-        return _over_budget(report, priced[0])
-    if len(priced) == 1:
+        if not rivals:
+            return message("verdict_no_prices")
+        return message("verdict_no_price", focus=focus.label, best=rivals[0].label, total=cash(rivals[0]))
+    if not focus.comparable:
+        return message("verdict_unavailable", focus=focus.label, problem=focus.problems[0])
+    if cash(rivals[0]) < HALF_CENT:
+        free = [p.label for p in rivals if cash(p) < HALF_CENT]
+        code = "verdict_covered" if scenario.credits_usd > 0 else "verdict_free"
+        return message(
+            code, credits=scenario.credits_usd, names=", ".join(free[:MAX_NAMES]), n=len(free), of=len(rivals)
+        )
+    if cash(rivals[0]) > scenario.budget_usd:
+        return _over_budget(report, rivals[0], catalogue)
+    if len(rivals) == 1:
         return message(
             "verdict_single",
             focus=focus.label,
             model=model_name(report),
-            tokens=report.scenario.tokens,
+            tokens=scenario.tokens,
             total=cash(focus),
             hours=focus.wall_hours,
+            caveat=_caveat(focus),
         )
-    best, second = priced[0], priced[1]
-    shares = sorted((p.win_share or 0.0 for p in priced), reverse=True)
-    if shares[0] < TIE_WIN_SHARE or cash(second) <= cash(best) * (1 + TIE_GAP):
-        return _tie(report, priced)
-    return _wins(report, best, second, catalogue) if best.is_focus else _loses(report, best)
+    best, second = rivals[0], rivals[1]
+    unsure = max(p.win_share or 0.0 for p in rivals) < TIE_WIN_SHARE
+    if unsure or cash(second) <= cash(best) * (1 + TIE_GAP):
+        return _tie(report, rivals, unsure)
+    return _wins(report, best, second, catalogue) if best.is_focus else _loses(report, best, catalogue)
+
+
+def _state(report: Report, catalogue: Catalogue, *, lora: bool = False) -> float:
+    constants, training = catalogue.constants, report.scenario.training
+    each = [constants[f"state_bytes_per_param_{kind}"].likely for kind in ("adamw", "lora")]
+    return float(state_bytes(report.workload.params_total, "lora" if lora else training, each[0], each[1]))
+
+
+def _not_needed(report: Report, catalogue: Catalogue) -> Message | None:
+    """Under a chip-hour of work for a model that one card holds."""
+    known = [p for p in report.platforms if p.chip_hours is not None]
+    if not known or _state(report, catalogue) > TRIVIAL_STATE_BYTES:
+        return None
+    least = min(known, key=lambda p: p.chip_hours or 0.0)
+    hours = (least.chip_hours or 0.0) * report.scenario.iterations
+    if hours >= TRIVIAL_CHIP_HOURS:
+        return None
+    code = "verdict_not_needed" if report.workload.flops < NOTEBOOK_FLOPS else "verdict_one_chip"
+    return message(
+        code, model=model_name(report), flops=report.workload.flops, hours=hours, chip=least.accelerator.short_name
+    )
 
 
 def _not_fit(report: Report, catalogue: Catalogue) -> Message:
-    focus, scenario, constants = report.focus, report.scenario, catalogue.constants
-    share, hbm = constants["hbm_usable_share"].likely, focus.accelerator.hbm_bytes or 0.0
-    adamw, lora = constants["state_bytes_per_param_adamw"].likely, constants["state_bytes_per_param_lora"].likely
-    state = float(state_bytes(report.workload.params_total, scenario.training, adamw, lora))
+    focus, share = report.focus, catalogue.constants["hbm_usable_share"].likely
+    hbm, state = focus.accelerator.hbm_bytes or 0.0, _state(report, catalogue)
     usable = focus.size.chips * hbm * share
     holds = catalogue.size_at_least(focus.accelerator.id, float(chips_to_hold(state, hbm, share)))
     common: dict[str, Any] = dict(
@@ -84,85 +116,98 @@ def _not_fit(report: Report, catalogue: Catalogue) -> Message:
     )
     if holds is None:
         return message("verdict_not_fit_any", **common)
-    frozen = float(state_bytes(report.workload.params_total, "lora", adamw, lora))
-    tail = message("tail_lora_fits", chips=focus.size.chips) if scenario.training != "lora" and frozen <= usable else ""
+    lora = report.scenario.training != "lora" and _state(report, catalogue, lora=True) <= usable
+    tail = message("tail_lora_fits", chips=focus.size.chips) if lora else ""
     return message("verdict_not_fit", **common, holds=holds.chips, sold_as=holds.sold_as, tail=tail)
 
 
-def _over_budget(report: Report, best: PlatformEstimate) -> Message:
-    """What the budget buys instead: iterations, tokens and model size at the cheapest offer.
+def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Message:
+    """What the budget buys instead at the cheapest offer, at its size: each solved, then rounded down."""
+    scenario, x = report.scenario, inputs_of(best, report, catalogue)
 
-    Chips, experiments and their storage go with tokens × parameters; what is fixed is small, so
-    the share is taken of the whole and rounded down.
-    """
-    scenario, load = report.scenario, report.workload
-    share = scenario.budget_usd / cash(best)
+    def affordable(*fields: str) -> float:
+        """The share of ``fields`` the budget pays for; the bill is linear in them once credits are used up."""
+        x0 = replace(x, credits_usd=0.0, **dict.fromkeys(fields, 0.0))
+        fixed = float(total_usd(bill_parts(x0, "cash")))
+        moving = float(total_usd(bill_parts(replace(x, credits_usd=0.0), "cash"))) - fixed
+        return max(0.0, (scenario.budget_usd + scenario.credits_usd - fixed) / moving)
+
+    by_tokens = affordable("chip_hours", "wall_hours", "data_bytes")
+    by_params = affordable("chip_hours", "wall_hours", "checkpoint_bytes")
     common: dict[str, Any] = dict(
         budget=scenario.budget_usd,
         model=model_name(report),
         tokens=scenario.tokens,
         best=best.label,
         total=cash(best),
-        fewer_tokens=_down(scenario.tokens * share),
-        smaller=_down(load.params_total * share),
+        iterations=scenario.iterations,
+        fewer_tokens=round_down(scenario.tokens * by_tokens),
+        smaller=round_down(report.workload.params_total * by_params),
     )
-    bought = int(scenario.iterations * share)
-    if scenario.iterations > 1 and bought >= 1:
-        return message("verdict_over_budget_iterations", **common, iterations=scenario.iterations, bought=bought)
+    if min(by_tokens, by_params) <= 0:
+        return message("verdict_over_budget_nothing", **common)
+    bought = floor(affordable("iterations") * scenario.iterations)
+    if bought >= 1:
+        return message("verdict_over_budget_iterations", **common, bought=bought)
     return message("verdict_over_budget", **common)
 
 
-def _down(value: float) -> float:
-    """Two significant digits, rounded down: what is promised must be affordable."""
+def round_down(value: float) -> float:
+    """Two significant digits, rounded down: what is promised must be affordable.
+
+    >>> round_down(1.39e12), round_down(0.0)
+    (1300000000000.0, 0.0)
+    """
     if value <= 0:
         return 0.0
     step = 10.0 ** (floor(log10(value)) - 1)
     return floor(value / step) * step
 
 
-def names(platforms: list[PlatformEstimate]) -> str:
-    """``H100 $130k, Trillium $132k``."""
-    return ", ".join(f"{p.label} {usd(cash(p))}" for p in platforms)
+def _caveat(p: PlatformEstimate) -> Message | str:
+    """What a low price hides: a commitment's rest, or chips that can be taken back."""
+    if p.at_risk_usd:
+        return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
+    return message("caveat_spot", name=p.label) if p.platform.plan == "spot" else ""
 
 
-def _tie(report: Report, priced: list[PlatformEstimate]) -> Message:
+def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Message:
     """Everything whose central cost lies within the best one's own P90, or 10 %, is not told apart."""
-    best, focus = priced[0], report.focus
-    reach = max(best.total_usd_p90 or cash(best), cash(best) * (1 + TIE_GAP))
-    close = [p for p in priced if cash(p) <= reach]
+    best, focus = rivals[0], report.focus
+    reach = max(best.total_usd_p90 or cash(best) if unsure else 0.0, cash(best) * (1 + TIE_GAP))
+    close = [p for p in rivals if cash(p) <= reach]
     if len(close) < 2:
-        close = priced[:2]
+        close = rivals[:2]
     shown = close[:MAX_NAMES]
     if focus in close and focus not in shown:
         shown = [*shown[:-1], focus]
     runs = [p.label for p in shown if p.port.code == "port_runs"]
-    tail = (
-        message("tail_all_run")
-        if len(runs) == len(shown)
-        else message("tail_one_runs" if len(runs) == 1 else "tail_some_run", names=" and ".join(runs))
-        if runs
-        else message("tail_none_runs")
-        if report.scenario.code_today != "nothing"
-        else message("tail_choose")
+    if len(runs) == len(shown):
+        tail = message("tail_all_run")
+    elif runs:
+        tail = message("tail_one_runs" if len(runs) == 1 else "tail_some_run", names=" and ".join(runs))
+    else:
+        tail = message("tail_choose" if report.scenario.code_today == "nothing" else "tail_none_runs")
+    common: dict[str, Any] = dict(
+        names=", ".join(f"{p.label} {usd(cash(p))}" for p in shown),
+        reason=message("reason_error" if unsure else "reason_gap"),
+        caveat=next((c for p in shown if (c := _caveat(p))), ""),
+        tail=tail,
     )
-    if focus in shown:
-        return message("verdict_tie", names=names(shown), tail=tail)
-    return message(
-        "verdict_tie_focus_out", names=names(shown), focus=focus.label, ratio=cash(focus) / cash(best), tail=tail
-    )
-
-
-def _inputs(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> BillInputs:
-    return bill_inputs(
-        report.scenario, report.workload, catalogue, p.chip_hours, p.wall_hours, p.price_usd_per_chip_hour
-    )
+    if focus in close:
+        return message("verdict_tie", **common)
+    return message("verdict_tie_focus_out", **common, focus=focus.label, ratio=cash(focus) / cash(best))
 
 
 def _wins(report: Report, best: PlatformEstimate, second: PlatformEstimate, catalogue: Catalogue) -> Message:
     assert best.utilisation is not None
-    price = float(flip_price(cash(best), _inputs(second, report, catalogue)))
-    reached = float(flip_mfu(cash(second), _inputs(best, report, catalogue), best.utilisation.mfu))
-    tail = message("tail_port_extra") if best.port.code == "port_needed" else ""
+    price = float(flip_price(cash(best), inputs_of(second, report, catalogue)))
+    mfu = float(flip_mfu(cash(second), inputs_of(best, report, catalogue), best.utilisation.mfu))
+    while_price = (
+        message("while_price", second=second.label, price=price)
+        if price >= HALF_CENT
+        else message("while_any_price", second=second.label)
+    )
     return message(
         "verdict_wins",
         focus=best.label,
@@ -170,56 +215,57 @@ def _wins(report: Report, best: PlatformEstimate, second: PlatformEstimate, cata
         second=second.label,
         other=cash(second),
         price=price,
-        mfu=reached,
-        tail=tail,
+        mfu=mfu,
+        holds=while_price,
+        reached=message("while_mfu", focus=best.label, mfu=mfu) if 0.01 <= mfu < best.utilisation.mfu else "",
+        caveat=_caveat(best),
+        tail=message("tail_port_extra") if best.port.code == "port_needed" else "",
     )
 
 
-def _loses(report: Report, best: PlatformEstimate) -> Message:
+def _loses(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Message:
+    """The focus against the cheapest: its ratio, and the price of the cheapest at which it would tie."""
     focus = report.focus
-    common: dict[str, Any] = dict(
-        focus=focus.label, best=best.label, ratio=cash(focus) / cash(best), total=cash(focus), other=cash(best)
+    price = float(flip_price(cash(focus), inputs_of(best, report, catalogue)))
+    dated = message("dated_quote") if best.price_is_quote or best.offer is None else best.offer.date_text()
+    return message(
+        "verdict_loses",
+        focus=focus.label,
+        best=best.label,
+        ratio=cash(focus) / cash(best),
+        total=cash(focus),
+        other=cash(best),
+        price=price,
+        now=best.price_usd_per_chip_hour,
+        dated=dated,
+        caveat=_caveat(best),
     )
-    flip = next((f for f in report.flips if f.id == focus.id), None)
-    if flip is not None and report.flip_reference is not None:
-        ref = report[report.flip_reference]
-        return message(
-            "verdict_loses",
-            **common,
-            ref=ref.accelerator.short_name,
-            price=flip.price_usd_per_chip_hour,
-            now=ref.price_usd_per_chip_hour,
-            dated=ref.offer.date_text() if ref.offer and not ref.price_is_quote else "own quote",
-        )
-    return message("verdict_loses_plain", **common)
 
 
-def cost_verdict(report: Report) -> Message:
+def cost_verdict(report: Report, catalogue: Catalogue) -> Message:
     """The Cost page's own verdict: the focus's total in the chosen basis, and what is most of it."""
-    focus = report.focus
-    if focus.bills is None or report.verdict.code == "verdict_not_needed":
+    focus, scenario = report.focus, report.scenario
+    if focus.bills is None or report.verdict.code in ("verdict_not_needed", "verdict_one_chip"):
         return report.verdict
-    basis = report.scenario.basis
+    basis = scenario.basis
     bill = focus.bills[basis]
-    priced = [report[i] for i in report.ranking if report[i].bills is not None]
-    totals = {p.id: p.bills[basis].total_usd for p in priced if p.bills}
-    others = [p for p in priced if p.id != focus.id and totals[p.id] > 0]
-    compared = (
-        message("tail_ratio", ratio=bill.total_usd / totals[others[0].id], other=others[0].label)
-        if others and bill.total_usd > 0
-        else ""
+    totals = {
+        p.label: p.bills[basis].total_usd for p in report.platforms if p.bills and p.comparable and p is not focus
+    }
+    other = min(totals, key=lambda label: (totals[label], label), default="")
+    least = totals.get(other, 0.0)
+    ratio = bill.total_usd / least if least >= HALF_CENT else 0.0
+    saving = bill.total_usd - least if other else 0.0
+    head: dict[str, Any] = dict(
+        focus=focus.label,
+        total=bill.total_usd,
+        compared=message("tail_ratio", ratio=ratio, other=other) if ratio >= SHOWN_RATIO else "",
+        tail=message("tail_cheaper_chip", saved=saving, other=other) if saving >= HALF_CENT else "",
     )
-    head: dict[str, Any] = dict(focus=focus.label, total=bill.total_usd, compared=compared)
-    cheaper = max(0.0, bill.total_usd - totals[others[0].id]) if others else 0.0
-    tail = message("tail_cheaper_chip", saved=cheaper, other=others[0].label) if cheaper > 0 else ""
-    if bill.experiments_usd > 0 and report.scenario.experiments > 1:
-        one = bill.experiments_usd / (report.scenario.experiments - 1)
-        return message(
-            f"cost_{basis}_experiments",
-            **head,
-            share=bill.experiments_usd / bill.total_usd if bill.total_usd else 0.0,
-            n=report.scenario.experiments,
-            saved=one if report.scenario.experiments >= 2 else bill.experiments_usd,
-            tail=tail,
-        )
-    return message(f"cost_{basis}", **head, chips=bill.chips_usd, tail=tail)
+    gross = bill.total_usd - bill.credits_usd
+    fewer = replace(inputs_of(focus, report, catalogue), experiments=max(1.0, scenario.experiments - 1.0))
+    saved = bill.total_usd - float(total_usd(bill_parts(fewer, basis)))
+    if bill.experiments_usd >= HALF_CENT:
+        share = bill.experiments_usd / gross
+        return message(f"cost_{basis}_experiments", **head, share=share, saved=max(0.0, saved))
+    return message(f"cost_{basis}", **head, chips=bill.chips_usd)

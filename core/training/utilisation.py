@@ -1,7 +1,8 @@
 """How much of a chip's peak a training run reaches: the interface, and its first filling.
 
 In this release the answer is the median over published, measured runs of
-``throughput × our own model FLOPs ÷ dense bf16 peak``, per chip and precision, with its spread.
+``throughput × our own model FLOPs ÷ dense bf16 peak``, per chip, precision and kind (dense or
+mixture of experts), with its spread.
 A chip or precision without enough runs borrows from the nearest one that has them, says so, and
 is given a wider range. The full throughput model will answer the same call.
 """
@@ -38,6 +39,11 @@ class MeasuredMfu:
     precision: np.ndarray
     mfu: np.ndarray
     is_moe: np.ndarray
+
+
+def is_moe(params_total: np.ndarray | float, params_active: np.ndarray | float) -> np.ndarray:
+    """Whether a model is a mixture of experts: most of its parameters rest on any one token."""
+    return np.asarray(params_total > 1.5 * np.asarray(params_active))
 
 
 def run_flops_per_token(
@@ -104,13 +110,14 @@ def measured_mfu(catalogue: Catalogue) -> MeasuredMfu:
         np.array([r["accelerator_id"] for r in kept]),
         np.array([r["precision"] for r in kept]),
         column("throughput_tokens_per_s_per_chip") * flops / peaks,
-        total > 1.5 * active,
+        is_moe(total, active),
     )
 
 
-def _runs(catalogue: Catalogue, accelerator_id: str, precision: str) -> np.ndarray:
+def _runs(catalogue: Catalogue, accelerator_id: str, precision: str, moe: bool) -> np.ndarray:
     data = measured_mfu(catalogue)
-    return np.asarray(data.mfu[(data.accelerator_id == accelerator_id) & (data.precision == precision)])
+    same = (data.accelerator_id == accelerator_id) & (data.precision == precision) & (data.is_moe == moe)
+    return np.asarray(data.mfu[same])
 
 
 def _summary(mfu: np.ndarray) -> tuple[float, float]:
@@ -152,33 +159,40 @@ def _borrowed(accelerator: Accelerator, mfu: np.ndarray, source: str, gain: floa
 
 
 @lru_cache(maxsize=512)
-def utilisation(accelerator: Accelerator, precision: Precision, catalogue: Catalogue) -> Utilisation:
+def utilisation(accelerator: Accelerator, precision: Precision, moe: bool, catalogue: Catalogue) -> Utilisation:
     """MFU of ``accelerator`` on the dense bf16 basis, in bf16 or in its best measured precision.
 
+    Runs of the same kind count, dense or mixture of experts (``moe``): the latter reach about half.
     ``best`` is the precision with the highest median among those with at least three runs.
-    Without three runs in bf16 (or fp16: the same units at the same rate) the chip borrows, in this
-    order: chips of its family within 15 % of its bf16 peak, its own runs among them; its own 8-bit
-    median less the gain of 8 bit over bf16 on chips that have both; its family; all chips.
+    Without three such runs in bf16 (or fp16: the same units at the same rate) the chip borrows, in
+    this order: its own bf16 runs of the other kind, by the usual ratio of the two; chips of its
+    family within 15 % of its bf16 peak, its own runs among them; its own 8-bit median less the gain
+    of 8 bit over bf16 on chips that have both; its family; all chips.
     Borrowed values are marked and widened by a log sd of 0.18.
     """
     data = measured_mfu(catalogue)
     precisions = np.unique(data.precision[data.accelerator_id == accelerator.id])
-    own = {p: runs for p in precisions if len(runs := _runs(catalogue, accelerator.id, p)) >= MIN_RUNS}
+    own = {p: runs for p in precisions if len(runs := _runs(catalogue, accelerator.id, p, moe)) >= MIN_RUNS}
     if precision == "best" and own:
         best = max(own, key=lambda p: float(np.median(own[p])))
         return _measured(accelerator, str(best), own[best])
     for plain in ("bf16", "fp16"):
         if plain in own:
             return _measured(accelerator, plain, own[plain])
-    bf16 = data.precision == "bf16"
+    other = _runs(catalogue, accelerator.id, "bf16", not moe)
+    if len(other) >= MIN_RUNS:
+        ratio, _ = moe_ratio(catalogue)
+        kind = "dense" if moe else "mixture-of-experts"
+        return _borrowed(accelerator, other, f"{accelerator.short_name}, {kind}", 1 / ratio if moe else ratio)
+    bf16 = (data.precision == "bf16") & (data.is_moe == moe)
     chips = list(catalogue.accelerators.values())
     peak = accelerator.bf16_flops_dense or math.nan
     family = [a for a in chips if a.family == accelerator.family]
     peers = [a for a in family if abs((a.bf16_flops_dense or math.nan) / peak - 1) <= PEER_PEAK]
     pool = data.mfu[bf16 & np.isin(data.accelerator_id, [a.id for a in peers])]
     if len(pool) >= MIN_RUNS:
-        measured = [a.short_name for a in peers if a.id != accelerator.id and len(_runs(catalogue, a.id, "bf16"))]
-        return _borrowed(accelerator, pool, ", ".join(measured))
+        others = [a for a in peers if a.id != accelerator.id and len(_runs(catalogue, a.id, "bf16", moe))]
+        return _borrowed(accelerator, pool, ", ".join(a.short_name for a in others))
     for low in ("fp8", "mxfp8", "int8", "nvfp4"):
         gain = _gain_over_bf16(low, catalogue)
         if low in own and gain:
@@ -192,13 +206,25 @@ def utilisation(accelerator: Accelerator, precision: Precision, catalogue: Catal
 
 @lru_cache(maxsize=32)
 def _gain_over_bf16(precision: str, catalogue: Catalogue) -> float | None:
-    """Median over chips of (median MFU in ``precision``) ÷ (median MFU in bf16), where both have runs."""
+    """Median over chips of (median MFU in ``precision``) ÷ (median MFU in bf16), where both have dense runs."""
     gains = []
     for accelerator_id in catalogue.accelerators:
-        low, bf16 = _runs(catalogue, accelerator_id, precision), _runs(catalogue, accelerator_id, "bf16")
+        low, bf16 = (_runs(catalogue, accelerator_id, p, False) for p in (precision, "bf16"))
         if len(low) >= MIN_RUNS and len(bf16) >= MIN_RUNS:
             gains.append(float(np.median(low) / np.median(bf16)))
     return float(np.median(gains)) if gains else None
+
+
+@lru_cache(maxsize=8)
+def moe_ratio(catalogue: Catalogue) -> tuple[float, int]:
+    """Median of (MFU of a mixture-of-experts run) ÷ (dense median of its chip and precision), and its runs."""
+    data = measured_mfu(catalogue)
+    ratios = []
+    for i in np.flatnonzero(data.is_moe):
+        dense = _runs(catalogue, data.accelerator_id[i], data.precision[i], False)
+        if len(dense) >= MIN_RUNS:
+            ratios.append(data.mfu[i] / np.median(dense))
+    return float(np.median(ratios)), len(ratios)
 
 
 def stated(mfu: float, precision: str = "bf16") -> Utilisation:
@@ -211,14 +237,3 @@ def scaled(u: Utilisation, factor: float) -> Utilisation:
     mfu = min(u.ceiling, u.mfu * factor)
     low, high = spread(mfu, u.log_sd, u.ceiling)
     return replace(u, mfu=mfu, mfu_p10=low, mfu_p90=high, origin="user")
-
-
-@lru_cache(maxsize=8)
-def moe_ratio(catalogue: Catalogue) -> tuple[float, int]:
-    """Median of (MFU of a mixture-of-experts run) ÷ (median of its chip and precision), and the number of runs."""
-    data = measured_mfu(catalogue)
-    ratios = [
-        data.mfu[i] / np.median(_runs(catalogue, data.accelerator_id[i], data.precision[i]))
-        for i in np.flatnonzero(data.is_moe)
-    ]
-    return float(np.median(ratios)), len(ratios)

@@ -41,9 +41,24 @@ BAD = [
 --params 1e9 --model llama_3_1_70b
 --preset continue_70b --link ?v=1
 --bogus
+--link file:///etc/passwd
+--tokens 7,0
+--platform v5p-128:4
+--platform h100_sxm~on_demand~AWS~us-east-1~x
+--platform h100_sxm~on_demand~AWS~atlantis
 """.strip().splitlines(),
     "--link " + "x" * 100_000,
     " ".join(["--platform tpu_v5p"] * 8),
+]
+EMPTY_OR_ODD = [
+    *([option, ""] for option in ("--params", "--model", "--preset", "--link", "--tokens", "--mfu", "--platform")),
+    ["--model", "a\nb"],
+    ["--preset", "\x1b[31mred"],
+    ["--platform", "h100_sxm~on_demand~no\nbody"],
+    ["stray\nargument"],
+    ["--link", "http://["],
+    ["--platform", "v5p-" + "1" * 5000],
+    ["--params", "1" + " " * 5000 + "x"],
 ]
 
 
@@ -113,8 +128,8 @@ def test_a_size_that_is_not_sold_is_not_feasible(capsys):
 
 
 def test_active_parameters_price_a_mixture_of_experts(capsys):
-    dense = run(capsys, "--params 100e9 --tokens 1e12 --bare --json")["platforms"][0]
-    sparse = run(capsys, "--params 100e9 --active-params 10e9 --tokens 1e12 --bare --json")["platforms"][0]
+    dense = run(capsys, "--params 100e9 --tokens 1e12 --mfu 0.4 --bare --json")["platforms"][0]
+    sparse = run(capsys, "--params 100e9 --active-params 10e9 --tokens 1e12 --mfu 0.4 --bare --json")["platforms"][0]
     assert sparse["bill"]["total_usd"] == pytest.approx(dense["bill"]["total_usd"] / 10, rel=1e-6)
 
 
@@ -135,6 +150,20 @@ def test_bad_input_is_one_line_and_status_two(capsys, text, json_too):
     assert out == ""
     assert err.count("\n") == 1
     assert "usage" not in err.lower()
+    assert len(err) < 400
+
+
+@pytest.mark.parametrize("argv", EMPTY_OR_ODD, ids=lambda a: repr(a)[:40])
+def test_an_empty_or_odd_argument_is_one_printable_line(capsys, argv):
+    try:
+        status = main(["estimate", *argv])
+    except SystemExit as stop:
+        status = stop.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    assert err.endswith("\n")
+    assert err[:-1].isprintable()
     assert len(err) < 400
 
 

@@ -1,11 +1,12 @@
 """The estimate: what must hold for any scenario, and the cases a reader would check."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.catalogue import load_catalogue
@@ -15,6 +16,7 @@ from core.economics.verdict import cost_verdict
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.scenario import Platform, Scenario, platform_keys
+from tests.core.scenarios import scenarios
 
 CATALOGUE = load_catalogue()
 BASE = preset_scenario("continue_70b", CATALOGUE)
@@ -75,12 +77,51 @@ def test_every_number_of_every_preset_is_finite_and_adds_up(scenario, match):
         assert p.bills["cash"].total_usd <= p.total_usd_p90 * (1 + 1e-12)
         assert p.chip_hours == pytest.approx(p.wall_hours * p.size.chips)
     assert sum(p.win_share for p in report.platforms) == pytest.approx(1)
-    for text in (report.verdict.text, cost_verdict(report).text):
+    for text in (report.verdict.text, cost_verdict(report, CATALOGUE).text):
         assert text
         assert "{" not in text
         assert "nan" not in text
-        assert len(text.split()) <= 55
-        assert text.replace("e.g.", "").count(". ") <= 2
+        assert_short(text)
+
+
+def assert_short(text):
+    """At most two sentences and 55 words, no unfilled place, no number that is none."""
+    plain = text.replace("**", "")
+    assert len(re.findall(r"[.!?](?=\s|$)", plain)) <= 2, text
+    assert len(plain.split()) <= 55, text
+    assert not re.search(r"[{}]|\bnan\b|\binf\b|(?<!\w)-\d|−\$0", plain), text
+
+
+@given(scenarios())
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_scenario_is_answered_and_its_verdict_is_true(scenario):
+    report = estimate(scenario, CATALOGUE)
+    rivals = [p for p in report.platforms if p.comparable]
+    totals = {p.id: p.bills["cash"].total_usd for p in rivals}
+    assert sum(p.win_share or 0 for p in report.platforms) == pytest.approx(1 if rivals else 0)
+    assert list(report.ranking[: len(rivals)]) == sorted(totals, key=lambda k: (totals[k], k))
+    for p in report.platforms:
+        if p.bills:
+            for bill in p.bills.values():
+                assert all(math.isfinite(getattr(bill, f)) for f in bill.__slots__)
+                assert bill.total_usd >= 0
+            cash_, loaded, economic = (p.bills[b].total_usd for b in ("cash", "loaded", "economic"))
+            assert cash_ <= loaded * (1 + 1e-9) <= economic * (1 + 2e-9) + 1e-6
+    for message in (report.verdict, cost_verdict(report, CATALOGUE)):
+        assert_short(message.text)
+    said, code = report.verdict.params, report.verdict.code
+    if code in ("verdict_loses", "verdict_wins"):
+        least = min(totals.values())
+        assert (report.focus.bills["cash"].total_usd == least) == (code == "verdict_wins")
+        assert said["total"] == pytest.approx(report.focus.bills["cash"].total_usd)
+        assert min(said["total"], said["other"]) == least
+    if code == "verdict_loses":
+        assert said["price"] >= said["now"] * (1 - 1e-9)
+    if code.startswith("verdict_over_budget"):
+        assert min(totals.values()) > scenario.budget_usd
+    if code == "verdict_covered":
+        assert min(totals.values()) < 0.005
+        assert scenario.credits_usd > 0
 
 
 def test_same_finish_date_gives_the_smallest_size_that_ends_no_later():
@@ -220,6 +261,13 @@ VERDICTS = {
     "verdict_wins": with_(
         platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=1.0), Platform(accelerator_id="h100_sxm"))
     ),
+    "verdict_covered": with_(credits_usd=1e6),
+    "verdict_free": with_(
+        platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=0.0),), store_data=False
+    ),
+    "verdict_unavailable": with_(chips=100),
+    "verdict_one_chip": with_(model="llama_3_2_1b", tokens=1e7, training="lora"),
+    "verdict_over_budget_nothing": with_(budget_usd=10_000, new_hires=1.0),
     "verdict_loses": with_(
         platforms=(Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.5))
     ),
@@ -295,6 +343,32 @@ def test_two_offers_of_one_chip_share_its_uncertainty():
 
 def test_win_shares_split_ties_and_skip_the_unpriced():
     assert win_shares(np.array([[1.0], [1.0], [np.nan]])).tolist() == [0.5, 0.5, 0.0]
+
+
+def test_what_cannot_be_bought_or_does_not_hold_the_model_never_wins():
+    """Eight H100 do not hold 70B with Adam, and 100 are not sold: their low bills must not compete."""
+    for chips in (8, 100):
+        tight = (
+            Platform(accelerator_id="tpu_v5p"),
+            Platform(accelerator_id="h100_sxm", chips=chips, quote_usd_per_chip_hour=1.0),
+        )
+        report = estimate(with_(platforms=tight), CATALOGUE)
+        assert not report["h100_sxm"].comparable
+        assert report["h100_sxm"].win_share == 0
+        assert report.ranking == ("tpu_v5p", "h100_sxm")
+        assert report.verdict.code == "verdict_single"
+        assert report.flips == ()
+
+
+def test_a_commitment_or_spot_price_is_said_in_the_verdict():
+    pair = [Platform(accelerator_id="tpu_v5p", plan=plan) for plan in ("commit_3y", "spot")]
+    other = Platform(accelerator_id="h100_sxm", provider="AWS")
+    for first, word in zip(pair, ("commits", "taken back"), strict=True):
+        report = estimate(
+            with_(platforms=(first, other), focus=platform_keys((first, other))[0], budget_usd=1e6), CATALOGUE
+        )
+        assert report.verdict.code == "verdict_wins"
+        assert word in report.verdict.text
 
 
 def test_more_iterations_and_later_finish_never_cost_less():

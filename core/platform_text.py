@@ -1,0 +1,107 @@
+"""A platform as text: ``CHIP[~PLAN[~PROVIDER[~REGION]]][:CHIPS][@USD]``, in links, presets and on the command line."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import get_args
+
+from pydantic import ValidationError
+
+from core.catalogue import Catalogue
+from core.messages import InputError, Message, message
+from core.numbers import parse_count
+from core.scenario import Plan, Platform
+from core.tables import nearest
+
+MAX_SHOWN = 60
+
+
+def value_text(value: object) -> str:
+    """A field's value as a link writes it: empty for None, yes and no, the shortest exact number."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def format_platform(platform: Platform) -> str:
+    """A platform as ``CHIP[~PLAN[~PROVIDER[~REGION]]][:CHIPS][@USD]``.
+
+    >>> format_platform(Platform(accelerator_id="h100_sxm", provider="AWS", chips=64, quote_usd_per_chip_hour=2.35))
+    'h100_sxm~on_demand~AWS:64@2.35'
+    """
+    parts = [platform.accelerator_id, platform.plan, platform.provider, platform.region]
+    while len(parts) > 1 and parts[-1] in ("", "on_demand"):
+        parts.pop()
+    text = "~".join(parts)
+    if platform.chips is not None:
+        text += f":{platform.chips}"
+    if platform.quote_usd_per_chip_hour is not None:
+        text += f"@{value_text(platform.quote_usd_per_chip_hour)}"
+    return text
+
+
+@lru_cache(maxsize=8)
+def _regions(catalogue: Catalogue) -> frozenset[str]:
+    return frozenset(offer.region.casefold() for offer in catalogue.offers)
+
+
+def parse_platform(text: str, catalogue: Catalogue) -> Platform:
+    """Read :func:`format_platform`'s grammar; the chip may be an alias, a slice or an instance.
+
+    A slice or instance name brings its chip count. Raises :class:`InputError` naming the nearest
+    chip or plan, or what is wrong.
+    """
+
+    def refuse(code: str, **params: object) -> InputError:
+        return InputError(message(code, "error", "platforms", given=text[:MAX_SHOWN], **params))
+
+    head, at, price = text.partition("@")
+    head, colon, chips = head.partition(":")
+    chip, *offer = [part.strip() for part in head.split("~")]
+    if len(offer) > 3:
+        raise refuse("platform_form")
+    plan, provider, region = [*offer, "", "", ""][:3]
+    accelerator_id, alias_chips = catalogue.resolve_alias(chip)
+    if plan and plan not in get_args(Plan):
+        choice = nearest(plan[:MAX_SHOWN], get_args(Plan))
+        raise InputError(message("plan_unknown", "error", "platforms", given=plan[:MAX_SHOWN], nearest=choice))
+    if region and region.casefold() not in _regions(catalogue):
+        raise refuse("region_unknown", region=region[:MAX_SHOWN])
+    values: dict[str, object] = {
+        "accelerator_id": accelerator_id,
+        "plan": plan or "on_demand",
+        "provider": provider,
+        "region": region,
+    }
+    try:
+        if colon:
+            count = parse_count(chips)
+            if not count.is_integer():
+                raise ValueError(f"{chips[:MAX_SHOWN]!r} is not a whole number of chips")
+            if alias_chips is not None and count != alias_chips:
+                raise refuse("size_twice", name=chip[:MAX_SHOWN], chips=alias_chips)
+            values["chips"] = int(count)
+        elif alias_chips is not None:
+            values["chips"] = alias_chips
+        if at:
+            values["quote_usd_per_chip_hour"] = parse_count(price) + 0.0  # no minus zero
+        return Platform(**values)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise InputError(out_of_range("platforms", text, error)) from None
+    except InputError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise refuse("platform_number", why=str(error)) from None
+
+
+def out_of_range(place: str, given: object, error: ValidationError) -> Message:
+    """Pydantic's first complaint as our sentence."""
+    first = error.errors()[0]
+    limit = re.sub(r"^(Input|String|Value) should (be|have) ", "", first["msg"])
+    name = str(first["loc"][-1]) if first["loc"] else place
+    return message("out_of_range", "error", place, name=name, given=str(given)[:MAX_SHOWN], limit=limit)

@@ -1,0 +1,213 @@
+"""The nearest valid scenario to any set of values: what links, widgets and presets pass through."""
+
+from __future__ import annotations
+
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from core.catalogue import Catalogue
+from core.messages import InputError, Message, message
+from core.platform_text import parse_platform, value_text
+from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
+from core.tables import nearest
+
+DEFAULT_PRESET = "continue_70b"
+
+# A link parameter is the field's own name, shortened where the unit only repeats its kind.
+SHORT = {
+    "budget_usd": "budget",
+    "cash_usd": "cash",
+    "burn_usd_per_month": "burn",
+    "credits_usd": "credits",
+    "engineer_usd_per_year": "engineer_cost",
+    "week_value_usd": "week_value",
+}
+PARAM_OF = {name: SHORT.get(name, name) for name in Scenario.model_fields}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A valid scenario, and what had to be changed to get it."""
+
+    scenario: Scenario
+    messages: tuple[Message, ...]
+
+
+def allowed(name: str) -> tuple[str, ...]:
+    """The vocabulary of a Literal field, else empty."""
+    annotation = Scenario.model_fields[name].annotation
+    return typing.get_args(annotation) if typing.get_origin(annotation) is typing.Literal else ()
+
+
+def kind_of(name: str) -> type:
+    """The plain type of a field: ``float | None`` (annotated) is float."""
+    annotation = Scenario.model_fields[name].annotation
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        annotation = next(a for a in typing.get_args(annotation) if a is not type(None))
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) is typing.Literal:
+        return str
+    return annotation if isinstance(annotation, type) else tuple
+
+
+@lru_cache(maxsize=64)
+def _adapter(name: str) -> TypeAdapter[object]:
+    info = Scenario.model_fields[name]
+    annotation = typing.Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    return TypeAdapter(typing.cast("type[object]", annotation), config=ConfigDict(allow_inf_nan=False))
+
+
+def checked(name: str, value: object) -> object:
+    """``value`` as its field holds it. Raises pydantic's ``ValidationError``."""
+    return _adapter(name).validate_python(value)
+
+
+def optional(name: str) -> bool:
+    return type(None) in typing.get_args(Scenario.model_fields[name].annotation)
+
+
+def preset_scenario(preset_id: str, catalogue: Catalogue) -> Scenario:
+    """The scenario of a row of ``presets.csv``. Raises :class:`InputError` for an unknown id."""
+    row = catalogue.presets.get(preset_id)
+    if row is None:
+        choice = nearest(preset_id[:60], catalogue.presets)
+        raise InputError(message("preset_unknown", "error", "preset", given=preset_id[:60], nearest=choice))
+    values = {name: row[name] for name in Scenario.model_fields if name not in ("preset", "platforms")}
+    values["model"] = values["model"] or ""
+    values["platforms"] = tuple(parse_platform(p, catalogue) for p in str(row["platforms"]).split(","))
+    return Scenario(preset=preset_id, **values)  # type: ignore[arg-type]
+
+
+def base_scenario(preset: str, catalogue: Catalogue, notes: list[Message]) -> Scenario:
+    """The scenario of a preset, or of the one nearest to it; the default where none is named."""
+    if preset and preset not in catalogue.presets:
+        choice = nearest(preset[:60], catalogue.presets)
+        notes.append(message("preset_replaced", "warning", "preset", given=preset[:60], used=choice))
+        preset = choice
+    return preset_scenario(preset or DEFAULT_PRESET, catalogue)
+
+
+def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
+    """The nearest valid scenario to a full set of field values, with messages. Never raises.
+
+    Order: bounds and vocabulary, then names the catalogue does not know, then the focus and the
+    sizes platforms are sold in.
+    """
+    notes: list[Message] = []
+    fixed = dict(values)
+    base = base_scenario(str(fixed.get("preset") or ""), catalogue, notes)
+    fixed["preset"] = base.preset
+    for name in Scenario.model_fields:
+        if name != "platforms":
+            fixed[name] = _within(name, fixed.get(name, getattr(base, name)), base, notes)
+    platforms = typing.cast("tuple[Platform, ...]", fixed.get("platforms") or base.platforms)
+    if len(platforms) > MAX_PLATFORMS:
+        notes.append(message("too_many_platforms", "warning", "platforms", n=len(platforms), limit=MAX_PLATFORMS))
+    fixed["platforms"] = tuple(_settle_platform(p, catalogue, notes) for p in platforms[:MAX_PLATFORMS])
+    _settle_model(fixed, base, catalogue, notes)
+    _settle_focus(fixed, catalogue, notes)
+    return Decoded(Scenario(**fixed), tuple(notes))  # type: ignore[arg-type]
+
+
+def _within(name: str, value: object, base: Scenario, notes: list[Message]) -> object:
+    """``value`` if its field takes it, else the nearest bound, nearest word or the base's value."""
+    try:
+        return checked(name, value)
+    except ValidationError as error:
+        used = _nearest_allowed(name, value, getattr(base, name), error)
+    notes.append(replaced("value_replaced", name, value, used))
+    return used
+
+
+def replaced(code: str, name: str, given: object, used: object) -> Message:
+    """A message that one value stands for another."""
+    shown = value_text(given)[:40]
+    return message(code, "warning", name, name=PARAM_OF[name], given=shown, used=value_text(used) or "none")
+
+
+def _nearest_allowed(name: str, value: object, fallback: object, error: ValidationError) -> object:
+    words = allowed(name)
+    if words:
+        return nearest(str(value)[:60], words)
+    context = error.errors()[0].get("ctx", {})
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        for bound in ("ge", "le"):
+            if bound in context:
+                return context[bound]
+    return fallback
+
+
+def _settle_platform(p: Platform, catalogue: Catalogue, notes: list[Message]) -> Platform:
+    """A chip that exists, an offer that exists (so that a price can still be found), a size that is sold."""
+    if p.accelerator_id not in catalogue.accelerators:
+        choice = nearest(p.accelerator_id, catalogue.accelerators)
+        notes.append(message("chip_replaced", "warning", "platforms", given=p.accelerator_id, used=choice))
+        p = p.model_copy(update={"accelerator_id": choice})
+    wanted = (p.provider, p.region)
+    tries = dict.fromkeys((wanted, (p.provider, ""), ("", "")))
+    known = (t for t in tries if t == ("", "") or catalogue.offers_for(p.accelerator_id, None, *t))
+    provider, region = next(known)
+    if (provider, region) != wanted:
+        lost = {"chip": p.accelerator_id, "provider": p.provider or "any provider", "region": p.region or "any region"}
+        notes.append(message("offer_unknown", "warning", "platforms", **lost))
+        p = p.model_copy(update={"provider": provider, "region": region})
+    if p.chips is None:
+        return p
+    return p.model_copy(update={"chips": _sold(p.accelerator_id, p.chips, catalogue, notes)})
+
+
+def _sold(accelerator_id: str, chips: int, catalogue: Catalogue, notes: list[Message]) -> int:
+    """The size sold that is nearest to ``chips``; ``chips`` itself where no size is known."""
+    if not catalogue.sizes(accelerator_id):
+        return chips
+    size = catalogue.nearest_size(accelerator_id, chips)
+    if size.chips != chips:
+        chip = catalogue.accelerators[accelerator_id].short_name
+        said = {"given": chips, "chip": chip, "used": size.chips, "name": size.sold_as}
+        notes.append(message("size_snapped", "warning", "chips", **said))
+    return size.chips
+
+
+def _settle_model(fixed: dict[str, object], base: Scenario, catalogue: Catalogue, notes: list[Message]) -> None:
+    """One model, named or counted: never both, never neither."""
+    model = str(fixed["model"] or "")
+    if model and model not in catalogue.architectures:
+        choice = nearest(model, catalogue.architectures)
+        notes.append(message("model_unknown", "warning", "model", given=model[:40], nearest=choice))
+        fixed["model"] = choice
+    if not model and fixed["params"] is None:
+        fixed["model"], fixed["params"] = base.model, base.params
+        notes.append(message("model_missing", "warning", "model", used=base.model or value_text(base.params)))
+    if fixed["model"]:
+        if fixed["params"] is not None or fixed["active_params"] is not None:
+            notes.append(message("model_and_params", "warning", "params", model=fixed["model"]))
+        fixed["params"] = fixed["active_params"] = None
+    params, active = typing.cast("float | None", fixed["params"]), typing.cast("float | None", fixed["active_params"])
+    if params and active and active > params:
+        notes.append(message("active_above_total", "warning", "active_params", active=active, total=params))
+        fixed["active_params"] = params
+
+
+def _settle_focus(fixed: dict[str, object], catalogue: Catalogue, notes: list[Message]) -> None:
+    """The focus is one of the platforms, and its size is the slider's alone: two values would drift apart."""
+    platforms = typing.cast("tuple[Platform, ...]", fixed["platforms"])
+    keys = platform_keys(platforms)
+    wanted = str(fixed["focus"])
+    if wanted not in keys:
+        same_chip = [k for k, p in zip(keys, platforms, strict=True) if wanted.startswith(p.accelerator_id)]
+        fixed["focus"] = (same_chip or list(keys))[0]
+        if wanted:
+            notes.append(replaced("value_replaced", "focus", wanted, fixed["focus"]))
+    index = keys.index(str(fixed["focus"]))
+    lead = platforms[index]
+    fixed["chips"] = lead.chips or _sold(lead.accelerator_id, typing.cast(int, fixed["chips"]), catalogue, notes)
+    if lead.chips is not None:
+        moved = (*platforms[:index], lead.model_copy(update={"chips": None}), *platforms[index + 1 :])
+        fixed["platforms"], fixed["focus"] = moved, platform_keys(moved)[index]
