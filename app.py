@@ -14,7 +14,8 @@ from ui.i18n import translator
 from ui.session import answer, finish_run, language, start_run
 from ui.theme_watch import watch_theme
 
-STATIC = Path(__file__).parent / "static"
+ICON = "/app/static/icon.png"  # as served; a file's path would be read and hashed on every run
+LOGO = str(Path(__file__).parent / "static" / "logo.svg")
 
 
 @st.cache_resource(show_spinner=False)
@@ -31,30 +32,30 @@ def settle_memory() -> int:
 def main() -> None:
     """One run: the scenario, the frame, the page, the address."""
     embedded = bool(st.context.is_embedded)  # in another site's frame: the answer and the sliders, nothing around them
-    icon = str(STATIC / "icon.png")
     sidebar_state: Literal["collapsed"] | int = "collapsed" if embedded else 288
-    st.set_page_config(PRODUCT_NAME, icon, layout="wide", initial_sidebar_state=sidebar_state)
+    st.set_page_config(PRODUCT_NAME, ICON, layout="wide", initial_sidebar_state=sidebar_state)
     t = translator(language())
     pages = site.pages(t)
     here = st.navigation({"": [page for page, _ in pages]}, position="hidden" if embedded else "top")
-    desk = start_run(here.url_path)
-    if desk.language != t.language:  # the titles above are in another
-        st.rerun()
-    settle_memory()
     if not embedded:
-        st.logo(str(STATIC / "logo.svg"), size="medium")
-    with frame.guarded(t, strip.reset):
-        view = answer(t, desk)
-        if not embedded:
-            with st.sidebar:
-                sidebar.draw(view)
-        strip.draw(view)
-        desk.framed = set(desk.drawn)
+        st.logo(LOGO, size="medium")
+    with frame.guarded(t, reset=None):
+        desk = start_run(here.url_path)
+        if desk.language != t.language:  # the titles above are in another
+            st.rerun()
+        settle_memory()
         with frame.guarded(t, strip.reset):
-            here.run()
-        frame.page_links(view, pages, embedded=embedded)
-        watch_theme()
-    finish_run(desk)
+            view = answer(t, desk)
+            if not embedded:
+                with st.sidebar:
+                    sidebar.draw(view)
+            strip.draw(view)
+            desk.framed = set(desk.drawn)
+            with frame.guarded(t, strip.reset):
+                here.run()
+            frame.page_links(view, pages, embedded=embedded)
+            watch_theme()
+        finish_run(desk)
 
 
 main()

@@ -47,7 +47,7 @@ def draw(view: View) -> None:
         path = t("List prices fall by then; quotes and commitments stay.")
     else:
         path = t("List prices rise by then; quotes and commitments stay.")
-    with st.container(horizontal=True, vertical_alignment="center", gap="large", key="cost_switches"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cost_switches"):
         st.segmented_control(
             t("Cost basis"),
             get_args(Basis),

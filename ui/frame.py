@@ -162,20 +162,18 @@ def expander(label: str, key: str, draw: Callable[[], None]) -> None:
 
 
 @contextmanager
-def guarded(t: Translator, reset: Callable[[], None]) -> Iterator[None]:
+def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
     """Whatever goes wrong inside, the reader gets one sentence and a way out; the log gets the trace."""
     try:
         yield
     except Exception:
         LOG.exception("a view could not be drawn")
-        st.error(
-            t(
-                "This view could not be drawn. Reset brings back the preset's values; the link in the address bar "
-                "still holds yours."
-            ),
-            icon=":material/error:",
-        )
-        st.button(t("Reset"), key="reset_after_error", on_click=reset)
+        said = t("This view could not be drawn.")
+        if reset is not None:
+            said += " " + t("Reset brings back the preset's values; the link in the address bar still holds yours.")
+        st.error(said, icon=":material/error:")
+        if reset is not None:
+            st.button(t("Reset"), key="reset_after_error", on_click=reset)
 
 
 def old_data(view: View) -> None:

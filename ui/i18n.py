@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from core.messages import TEMPLATES, Message
+from core.messages import Message
 from core.numbers import fill
+from ui.wording import say
 
 LOCALE_DIR = Path(__file__).parent.parent / "locale"
 DOMAIN = "compute_reckoner"
@@ -43,15 +44,7 @@ class Translator:
 
     def message(self, message: Message) -> str:
         """A sentence of core's in the reader's language; the English text when it has no translation."""
-        template = TEMPLATES.get(message.code, "")
-        translated = self._translations.gettext(template) if template else ""
-        if not translated or translated == template:
-            return message.text
-        try:
-            return fill(translated, message.params)
-        except (LookupError, ValueError, TypeError):
-            # A translation that names a parameter the message does not have must not take the page down.
-            return message.text
+        return say(message, self)
 
 
 @lru_cache(maxsize=1)

@@ -178,7 +178,7 @@ def draw(view: View) -> None:
 
 
 def _model_name(t: Translator, catalogue: Catalogue, code: str) -> str:
-    return t("By parameter count…") if code == BY_COUNT else catalogue.architectures[code].name
+    return t("By size…") if code == BY_COUNT else catalogue.architectures[code].name
 
 
 def code_names(t: Translator) -> Callable[[str], str]:
@@ -212,7 +212,7 @@ def _money(view: View) -> None:
         Field("setup_weeks", t("Set-up weeks"), t("Until the code runs well on the chips."), "4"),
         Field(
             "experiments",
-            t("Experiments, ×"),
+            t("Experiments"),
             t("All compute of a version over its final run: 3 means that trials cost twice the final run."),
             "3",
         ),
@@ -220,7 +220,7 @@ def _money(view: View) -> None:
         Field("versions_per_year", t("Versions a year"), t("How often a year all this is spent."), "2"),
         Field(
             "week_value_usd",
-            t("A week late, $"),
+            t("Week late, $"),
             t("What a week after the deadline costs. Empty: a week of burn."),
             "75k",
             t("the burn"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.catalogue import Catalogue
 from core.link import encode, preset_scenario
+from ui import session
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("pages/overview.py", "pages/cost.py")
@@ -248,6 +250,36 @@ def test_an_error_is_one_sentence_with_a_way_out(monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     app.button(key="reset_after_error").click().run()
     in_order(app)
+
+
+def test_data_that_cannot_be_read_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> Catalogue:
+        raise OSError("secret path")
+
+    monkeypatch.setattr(session, "catalogue_of", broken)
+    app = opened()
+    assert not app.exception
+    assert SORRY in text(app) and "secret path" not in text(app)
+
+
+def test_a_link_made_with_older_data_is_answered_with_them(
+    monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
+) -> None:
+    old = copy.copy(catalogue)
+    object.__setattr__(old, "snapshot", "2026-09-30")
+    monkeypatch.setattr(session, "kept_snapshots", lambda: ("2026-09-30",))
+    monkeypatch.setattr(session, "catalogue_of", lambda snapshot: catalogue if snapshot is None else old)
+    app = opened(snapshot="2026-09-30", chips="256")
+    in_order(app)
+    assert "Prices and runs of 2026-09-30" in text(app).replace("\\", "")
+    assert param(app, "snapshot") == "2026-09-30"
+    app.select_slider(key="w_budget").set_value(100_000).run()
+    assert param(app, "snapshot") == "2026-09-30"
+    app.button(key="current_data").click().run()
+    in_order(app)
+    assert param(app, "snapshot") == catalogue.snapshot
+    assert (param(app, "chips"), param(app, "budget")) == ("256", "100000")
+    assert "as the link asked" not in text(app)
 
 
 def test_what_was_loaded_at_start_is_out_of_the_collectors_sight() -> None:
