@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from core.economics import verdict as economics_verdict
 from core.messages import TEMPLATES, Message
 from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, count, duration, fill, integer, percent
 
@@ -44,11 +43,6 @@ def say(message: Message | None, t: Translate = identity) -> str:
     except (LookupError, ValueError, TypeError):
         # A translation that names a parameter the message does not have must not take the page down.
         return message.text
-
-
-def cost_verdict(report: Report, t: Translate = identity) -> str:
-    """The Cost page's sentence about the focus."""
-    return say(economics_verdict.cost_verdict(report), t)
 
 
 def markdown(text: str) -> str:
