@@ -13,11 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from numpy import float64
-from numpy.typing import ArrayLike, NDArray
-
 from core import records
-from core.checks import check
+from core.checks import check, focus_platform
 from core.messages import InputError, message
 from core.names import Names
 from core.records import Accelerator, Access, Architecture, Constant, Offer, Size
@@ -105,6 +102,16 @@ class Catalogue:
             )
             for chip in self.accelerators.values()
         }
+        self._check_preset_sizes()
+
+    def _check_preset_sizes(self) -> None:
+        """Refuse a preset whose size nobody sells."""
+        presets = self.tables["presets"]
+        for i, row in enumerate(presets.rows):
+            chip, given = focus_platform(row).accelerator_id, row["chips"]
+            if self.sizes(chip) and not self.size_of(chip, given).sold:
+                choice = self.nearest_size(chip, given).chips
+                raise presets.refuse("data_size", i, "chips", given=given, chip=chip, nearest=choice)
 
     # Names
 
@@ -226,10 +233,6 @@ class Catalogue:
         """The size nearest on a log scale, the smaller of two equally near."""
         return self._known(accelerator_id).nearest(chips)
 
-    def chips_at_least(self, accelerator_id: str, chips: ArrayLike) -> NDArray[float64]:
-        """:meth:`size_at_least` for an array: chips of each size, NaN where there is none."""
-        return self._known(accelerator_id).chips_at_least(chips)
-
 
 def _by_chip(offers: Iterable[Offer]) -> dict[str, list[Offer]]:
     found: dict[str, list[Offer]] = {}
@@ -269,8 +272,18 @@ def _load(snapshot: str | None) -> Catalogue:
     return _read(snapshot, DATA)
 
 
-def _read(snapshot: str | None, directory: Path) -> Catalogue:
-    folder = directory if snapshot is None else snapshot_directory(snapshot, directory)
-    tables = read_tables(folder)
+def checked_tables(directory: Path) -> dict[str, Table]:
+    """The tables of a folder, with every check passed."""
+    tables = read_tables(directory)
     check(tables)
-    return Catalogue(tables, snapshot or snapshot_id(directory))
+    return tables
+
+
+def _read(snapshot: str | None, directory: Path) -> Catalogue:
+    if snapshot is None:
+        return Catalogue(checked_tables(directory), snapshot_id(directory))
+    folder = snapshot_directory(snapshot, directory)
+    try:
+        return Catalogue(checked_tables(folder), snapshot)
+    except DataError as error:
+        raise InputError(message("data_snapshot_broken", "error", given=snapshot, why=error.problem)) from None

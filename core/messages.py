@@ -148,6 +148,51 @@ TEMPLATES: dict[str, str] = {
         '{file}, row {row}, column {column}: "{given}" is no platform; write CHIP~PLAN~PROVIDER~REGION:CHIPS@USD,'
         " of which only the chip is needed."
     ),
+    "data_quote": (
+        "{file}, row {row}, column {column}: a quotation mark is not closed on its line; close it, and write a cell on "
+        "one line."
+    ),
+    "data_control": (
+        "{file}, row {row}, column {column}: the cell holds a control character (code {given}); type the text again."
+    ),
+    "data_no_rows": "{file}, row {row}, column {column}: the table has no rows and the model needs some; restore them.",
+    "data_row_missing": (
+        '{file}, row {row}, column {column}: no row is called "{given}", which the model needs; restore it (the '
+        "nearest there is {nearest})."
+    ),
+    "data_column_undescribed": (
+        "{file}, row {row}, column {column}: no row describes {given}, which the model reads; restore it (the nearest "
+        "described is {nearest})."
+    ),
+    "data_key_missing": (
+        '{file}, row {row}, column {column}: no column of the table {given} is a key; write "yes" for {nearest}.'
+    ),
+    "data_too_long": (
+        '{file}, row {row}, column {column}: "{given}" is longer than the {nearest} characters allowed here.'
+    ),
+    "data_name": (
+        '{file}, row {row}, column {column}: "{given}" cannot stand in a link, where , ~ : and @ separate; the nearest '
+        "that can is {nearest}."
+    ),
+    "data_runs_few": (
+        "{file}, row {row}, column {column}: {given} {kind} runs in bf16 hold all that utilisation is computed "
+        "from, and {nearest} are needed; restore some."
+    ),
+    "data_params_few": (
+        "{file}, row {row}, column {column}: {given} is below {nearest}, the parameters of the embedding alone "
+        "(vocab_size times d_model)."
+    ),
+    "data_either": (
+        "{file}, row {row}, column {column}: {given} and {other} exclude each other; leave one of the two empty."
+    ),
+    "data_platforms_many": "{file}, row {row}, column {column}: {given} platforms are named; {nearest} is the most.",
+    "data_focus": '{file}, row {row}, column {column}: "{given}" is no platform of this row; the nearest is {nearest}.',
+    "data_size": "{file}, row {row}, column {column}: {chip} is not sold by {given}; the nearest size is {nearest}.",
+    "data_snapshot_broken": "The kept snapshot {given} cannot be used: {why}",
+    "data_snapshot_date": ('"{given}" is no date for a snapshot; write YYYY-MM-DD, from {first} to {last}.'),
+    "data_snapshot_taken": (
+        "The kept snapshot {given} holds other tables, and old links rely on them; choose another date."
+    ),
     "data_alias_clash": (
         '{file}, row {row}, column {column}: "{given}" already means {other} (row {first} of {first_file}); mark '
         "both rows of aliases.csv ambiguous, or choose another name."

@@ -11,8 +11,10 @@ from core.messages import InputError, Message, message
 from core.tables import Table
 
 VENDOR_WORDS = re.compile(r"^(google|nvidia|amd|aws|amazon|intel|cloud|tpu|gpu|instinct)(?=.)")
-SLICE_NAME = re.compile(r"(?P<prefix>.*[a-z0-9])-(?P<count>\d+)")
+SLICE_NAME = re.compile(r"(?P<prefix>.*[a-z0-9])-(?P<count>[0-9]+)")
 SUGGESTIONS = 2
+MAX_NAME = 80
+"""Longest text that is looked up: no name in the tables comes near, and likeness is slow to find in long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,12 @@ class Meaning:
 
 
 def normal(text: str) -> str:
-    """A name without case, spaces and punctuation.
+    """A name without case, and without what separates its parts; letters of any script stay.
 
     >>> normal("TPU v5p"), normal("ND96isr_H100_v5"), normal("p5.48xlarge")
     ('tpuv5p', 'nd96isrh100v5', 'p548xlarge')
     """
-    return re.sub(r"[^a-z0-9]", "", text.casefold())
+    return re.sub(r"[\s\-\N{HYPHEN}-\N{EM DASH}_./()]", "", text.casefold())
 
 
 def _written(tables: Mapping[str, Table]) -> Iterator[tuple[str, Meaning, bool]]:
@@ -86,7 +88,8 @@ class Names:
 
     def meaning(self, text: str) -> Meaning:
         """The one chip that ``text`` stands for; :class:`InputError` when there is none or more than one."""
-        key = normal(text)
+        text = text.strip()
+        key = normal(text) if len(text) <= MAX_NAME else ""
         found = self._meanings.get(key)
         while not found and VENDOR_WORDS.match(key):
             key = VENDOR_WORDS.sub("", key)
@@ -99,7 +102,8 @@ class Names:
         return found[0]
 
     def _unknown(self, text: str) -> Message:
-        match = SLICE_NAME.fullmatch(text.strip().casefold())
+        text = text[:MAX_NAME]
+        match = SLICE_NAME.fullmatch(text.casefold())
         prefix = normal(match["prefix"]) if match else ""
         while prefix not in self._slices and VENDOR_WORDS.match(prefix):
             prefix = VENDOR_WORDS.sub("", prefix)

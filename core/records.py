@@ -168,22 +168,28 @@ def record(kind: type[T], row: Row, **changed: object) -> T:
     return kind(**{f.name: changed[f.name] if f.name in changed else row[f.name] for f in fields(kind)})  # type: ignore[arg-type]
 
 
-def _scaled(value: float | None, unit: float) -> float | None:
-    return None if value is None else value * unit
+IN_SI = {
+    "bf16_flops_dense": ("bf16_fp16_tflops_dense", TERA),
+    "fp8_flops_dense": ("fp8_tflops_dense", TERA),
+    "fp4_flops_dense": ("fp4_tflops_dense", TERA),
+    "int8_ops_dense": ("int8_tops_dense", TERA),
+    "hbm_bytes": ("hbm_GB", GIGA),
+    "hbm_bytes_per_s": ("hbm_GBps", GIGA),
+    "tdp_w": ("tdp_W", 1.0),
+}
+"""Fields of an accelerator that its table holds in other units: the column, and what one unit of it is in SI."""
+
+
+def columns_of(kind: type[object]) -> tuple[str, ...]:
+    """The columns a record is built from."""
+    return tuple(IN_SI.get(f.name, (f.name,))[0] for f in fields(kind))  # type: ignore[arg-type]
 
 
 def accelerator(row: Row) -> Accelerator:
     """An accelerator in SI units from its row."""
+    given = {name: (row[column], unit) for name, (column, unit) in IN_SI.items()}
     return record(
-        Accelerator,
-        row,
-        bf16_flops_dense=_scaled(row["bf16_fp16_tflops_dense"], TERA),
-        fp8_flops_dense=_scaled(row["fp8_tflops_dense"], TERA),
-        fp4_flops_dense=_scaled(row["fp4_tflops_dense"], TERA),
-        int8_ops_dense=_scaled(row["int8_tops_dense"], TERA),
-        hbm_bytes=_scaled(row["hbm_GB"], GIGA),
-        hbm_bytes_per_s=_scaled(row["hbm_GBps"], GIGA),
-        tdp_w=row["tdp_W"],
+        Accelerator, row, **{n: None if value is None else value * unit for n, (value, unit) in given.items()}
     )
 
 

@@ -6,11 +6,10 @@ Chips without a row in slices.csv come in the instances that are offered, and in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from core.records import Accelerator, Offer, Row, Size
 
@@ -127,13 +126,6 @@ class SizeTable:
         if below is None or above is None:
             return below or above or Size(self.accelerator_id, max(1, round(chips)), "", "", sold=False)
         return below if chips / below.chips <= above.chips / chips else above
-
-    def chips_at_least(self, chips: ArrayLike) -> NDArray[np.float64]:
-        """:meth:`at_least` for an array: chips of each size, NaN where there is none."""
-        wanted = np.asarray(chips, dtype=np.float64)
-        sizes = np.append(self.chips, math.nan)  # NaN answers every index beyond the largest
-        found: NDArray[np.float64] = sizes[np.searchsorted(self.chips, wanted)]
-        return found
 
 
 def _count(chips: int) -> str:

@@ -7,16 +7,24 @@ Git stores equal files once, so a snapshot costs what has changed.
 from __future__ import annotations
 
 import hashlib
+import logging
+import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from core.messages import InputError, message
-from core.tables import DATA, nearest, read_schema
+from core.tables import DATA, nearest, read_bytes, read_schema
 
 SHORT_HASH = 8
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+FIRST = "2026-01-01"
+USAGE = "usage: python -m core.snapshot [freeze YYYY-MM-DD]"
+
+log = logging.getLogger(__name__)
 
 
 def _files(directory: Path) -> list[Path]:
@@ -24,17 +32,18 @@ def _files(directory: Path) -> list[Path]:
     return [directory / f"{name}.csv" for name in sorted({"schema", *read_schema(directory)[1]})]
 
 
-def content_hash(directory: Path, files: Sequence[Path] | None = None) -> str:
+def content_hash(directory: Path) -> str:
     """Hash of the tables' content, the same under either convention for line ends."""
     digest = hashlib.sha256()
-    for path in _files(directory) if files is None else files:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    for path in _files(directory):
+        digest.update(path.name.encode() + b"\0" + read_bytes(path).replace(b"\r\n", b"\n") + b"\0")
     return digest.hexdigest()
 
 
 def kept_snapshots(directory: Path = DATA) -> tuple[str, ...]:
     """Dates of the kept snapshots, oldest first."""
-    return tuple(sorted(p.parent.name for p in (directory / "snapshots").glob("*/schema.csv")))
+    found = (path.parent.name for path in (directory / "snapshots").glob("*/schema.csv"))
+    return tuple(sorted(filter(DATE.fullmatch, found)))
 
 
 def snapshot_directory(snapshot: str, directory: Path = DATA) -> Path:
@@ -46,46 +55,76 @@ def snapshot_directory(snapshot: str, directory: Path = DATA) -> Path:
     return directory / "snapshots" / snapshot
 
 
+def _kept_hash(snapshot: str, directory: Path) -> str:
+    """Hash of a kept snapshot; :class:`InputError` naming it and the file when it is not whole."""
+    try:
+        return content_hash(directory / "snapshots" / snapshot)
+    except InputError as error:
+        raise InputError(message("data_snapshot_broken", "error", given=snapshot, why=error.problem)) from None
+
+
 def snapshot_id(directory: Path = DATA) -> str:
-    """Name of the current tables: the newest kept snapshot's date, with a hash when they differ from it."""
+    """Name of the current tables: the newest kept snapshot's date, with a hash when they differ from it.
+
+    A kept snapshot that is not whole is passed over, and the log says so: the current data are none the worse.
+    """
     current = content_hash(directory)
-    kept = kept_snapshots(directory)
-    if not kept:
-        return f"unkept+{current[:SHORT_HASH]}"
-    newest = kept[-1]
-    same = content_hash(directory / "snapshots" / newest) == current
-    return newest if same else f"{newest}+{current[:SHORT_HASH]}"
+    for newest in reversed(kept_snapshots(directory)):
+        try:
+            same = _kept_hash(newest, directory) == current
+        except InputError as error:
+            log.warning("%s", error)
+            continue
+        return newest if same else f"{newest}+{current[:SHORT_HASH]}"
+    return f"unkept+{current[:SHORT_HASH]}"
+
+
+def _checked_day(day: str) -> str:
+    """``day`` when it is a date that a snapshot can have: tomorrow at the latest, as it is already somewhere."""
+    last = (date.today() + timedelta(days=1)).isoformat()
+    try:
+        if DATE.fullmatch(day) and FIRST <= date.fromisoformat(day).isoformat() <= last:
+            return day
+    except ValueError:
+        pass
+    raise InputError(message("data_snapshot_date", "error", given=day[:40], first=FIRST, last=last))
 
 
 def freeze(day: str, directory: Path = DATA) -> Path:
-    """Keep the current tables as the snapshot of ``day`` (YYYY-MM-DD); a different one is never overwritten."""
-    date.fromisoformat(day)
-    target = directory / "snapshots" / day
+    """Keep the current tables as the snapshot of ``day`` (YYYY-MM-DD); a different one is never overwritten.
+
+    The folder appears whole or not at all.
+    """
+    target = directory / "snapshots" / _checked_day(day)
     if target.exists():
-        if content_hash(target) != content_hash(directory):
-            raise FileExistsError(f"{target} holds different tables, and old links rely on them; choose another date.")
+        if _kept_hash(day, directory) != content_hash(directory):
+            raise InputError(message("data_snapshot_taken", "error", given=day))
         return target
-    target.mkdir(parents=True)
-    for path in _files(directory):
-        shutil.copyfile(path, target / path.name)
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as temporary:
+        whole = Path(temporary) / day
+        whole.mkdir()
+        for path in _files(directory):
+            shutil.copyfile(path, whole / path.name)
+        whole.rename(target)
     return target
 
 
 def main(arguments: Sequence[str]) -> int:
     """Command line: ``freeze DATE``, or nothing to name the current tables."""
-    if not arguments:
-        print(snapshot_id())
-    elif len(arguments) == 2 and arguments[0] == "freeze":
-        from core.catalogue import load_catalogue
+    from core.catalogue import checked_tables
 
-        try:
-            load_catalogue()  # only tables that load are worth keeping
-            print(freeze(arguments[1]))
-        except (ValueError, FileExistsError) as error:
-            print(error, file=sys.stderr)
-            return 1
-    else:
-        print("usage: python -m core.snapshot [freeze YYYY-MM-DD]", file=sys.stderr)
+    try:
+        if not arguments:
+            print(snapshot_id(DATA))
+        elif len(arguments) == 2 and arguments[0] == "freeze":
+            checked_tables(DATA)  # only tables that load are worth keeping
+            print(freeze(arguments[1], DATA))
+        else:
+            print(USAGE, file=sys.stderr)
+            return 2
+    except InputError as error:
+        print(error, file=sys.stderr)
         return 2
     return 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,11 +26,21 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
+NOT_IN_A_NAME = ",~:@"
+"""What separates the parts of a platform in a link, and so may not stand in a name."""
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+MAX_SHOWN = 60
+MAX_LIKENED = 80
+"""Characters that are compared to find what is nearest: likeness is slow to find in long texts."""
+
 
 class DataError(InputError):
     """A table that cannot be trusted. Carries where: file, row (editor's line) and column."""
 
     def __init__(self, code: str, file: str, row: int, column: str, **params: object):
+        if isinstance(params.get("given"), str):
+            params["given"] = str(params["given"])[:MAX_SHOWN]
         super().__init__(message(code, "error", f"{file}:{row}:{column}", file=file, row=row, column=column, **params))
         self.file, self.row, self.column = file, row, column
 
@@ -48,6 +59,7 @@ class Column:
     min: float | None
     max: float | None
     references: str
+    must_hold: tuple[str, ...]
     description: str
 
 
@@ -87,7 +99,7 @@ def nearest(given: str, choices: Iterable[str]) -> str:
     ('on_demand', 'h100_sxm')
     """
     options = {choice.casefold(): choice for choice in choices}
-    wanted = given.casefold()
+    wanted = given[:MAX_LIKENED].casefold()
     begun = [o for o in options if wanted and o.startswith(wanted)]
     found = begun or difflib.get_close_matches(wanted, options, n=1, cutoff=0.0)
     return options[min(found, key=len)] if found else ""
@@ -98,7 +110,7 @@ def _date(text: str) -> str:
     return text
 
 
-_PLAIN = {"text": str, "list": str, "platforms": str, "integer": int, "number": float}
+_PLAIN = {"text": str, "name": str, "list": str, "platforms": str, "integer": int, "number": float}
 
 
 def _field(column: Column) -> Any:
@@ -111,39 +123,56 @@ def _field(column: Column) -> Any:
         annotation = Literal["yes", "no"]
     elif column.type == "date":
         annotation = Annotated[str, AfterValidator(_date)]
+    elif column.allowed and not column.references:
+        annotation = Literal[column.allowed]
     else:
         # A reference may also be one of the allowed words (such as *); the check of references sees both.
-        annotation = Literal[column.allowed] if column.allowed and not column.references else _PLAIN[column.type]
+        annotation = _PLAIN[column.type]
+        if column.type == "name":
+            annotation = Annotated[annotation, Field(pattern=f"^[^{NOT_IN_A_NAME}]*$")]
+        if column.max is not None:
+            annotation = Annotated[annotation, Field(max_length=int(column.max))]
     return (annotation, ...) if column.required else (annotation, "")
 
 
 def _cells(text: str, file: str, columns: tuple[Column, ...]) -> tuple[list[dict[str, str]], list[int]]:
-    """The non-empty cells of each row, and the line each row starts at."""
-    reader = csv.reader(io.StringIO(text))
+    """The non-empty cells of each row, and the line each row stands on.
+
+    A row is one line: so a quotation mark that is not closed is found where it stands, and swallows nothing.
+    """
     rows: list[dict[str, str]] = []
     lines: list[int] = []
-    header: list[str] | None = None
-    start = 1
-    try:
-        for cells in reader:
-            if not cells:
-                start = reader.line_num + 1
-                continue
-            if header is None:
-                header = [c.strip() for c in cells]
-                _check_header(header, file, columns)
-            elif len(cells) != len(header):
-                place = header[min(len(cells), len(header) - 1)]
-                raise DataError("data_ragged", file, start, place, given=len(cells), expected=len(header))
-            else:
-                rows.append({name: cell for name, cell in zip(header, map(str.strip, cells), strict=True) if cell})
-                lines.append(start)
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError("data_unreadable", file, reader.line_num, "", given=str(error)) from None
-    if header is None:
+    header: list[str] = []
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        if line == "\n":
+            continue
+        cells = _split(line.rstrip("\n"), file, number, header)
+        if not header:
+            header = cells
+            _check_header(header, file, columns)
+            continue
+        if len(cells) != len(header):
+            place = header[min(len(cells), len(header) - 1)]
+            raise DataError("data_ragged", file, number, place, given=len(cells), expected=len(header))
+        for name, cell in zip(header, cells, strict=True):
+            if found := CONTROL.search(cell):
+                raise DataError("data_control", file, number, name, given=f"U+{ord(found[0]):04X}")
+        rows.append({name: cell for name, cell in zip(header, cells, strict=True) if cell})
+        lines.append(number)
+    if not header:
         raise DataError("data_column_missing", file, 1, columns[0].column)
     return rows, lines
+
+
+def _split(line: str, file: str, number: int, header: list[str]) -> list[str]:
+    """The cells of one line."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], strict=True))]
+    except csv.Error as error:
+        if "unexpected end" not in str(error):
+            raise DataError("data_unreadable", file, number, "", given=str(error)) from None
+    cell = len(next(csv.reader([line]))) - 1  # read leniently, the open cell takes the rest of the line
+    raise DataError("data_quote", file, number, header[cell] if cell < len(header) else "")
 
 
 def _check_header(header: list[str], file: str, columns: tuple[Column, ...]) -> None:
@@ -168,13 +197,17 @@ def _cell_error(
     column, given, kind = columns[name], cells[index].get(name, ""), error["type"]
 
     def refuse(code: str, **params: object) -> DataError:
-        return table.refuse(code, index, name, given=given[:60], **params)
+        return table.refuse(code, index, name, given=given, **params)
 
     if kind == "missing":
         return refuse("data_source_missing" if name in ("source", "sources") else "data_empty")
     if kind == "literal_error":
         allowed = column.allowed or ("yes", "no")
         return refuse("data_vocabulary", nearest=nearest(given, allowed), allowed=", ".join(allowed))
+    if kind == "string_too_long":
+        return refuse("data_too_long", nearest=f"{column.max:.15g}")
+    if kind == "string_pattern_mismatch":
+        return refuse("data_name", nearest=re.sub(f"[{NOT_IN_A_NAME}]+", " ", given)[:MAX_SHOWN])
     if kind == "finite_number":
         return refuse("data_not_finite")
     if kind == "greater_than_equal":
@@ -188,17 +221,27 @@ def _cell_error(
     return refuse("data_not_number")
 
 
+def read_bytes(path: Path) -> bytes:
+    """Content of a table's file; :class:`DataError` when there is no such file or it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError("data_table_missing", path.name, 1, "") from None
+    except OSError as error:
+        raise DataError("data_unreadable", path.name, 1, "", given=error.strerror or "no file") from None
+
+
 def read_table(path: Path, columns: tuple[Column, ...]) -> Table:
     """Read and validate one CSV against its columns; :class:`DataError` for the first cell that does not fit."""
     name = path.stem
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise DataError("data_table_missing", path.name, 1, "") from None
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise DataError("data_unreadable", path.name, line, "", given="not UTF-8") from None
     cells, lines = _cells(text, path.name, columns)
+    if not cells:
+        raise DataError("data_no_rows", path.name, 2, columns[0].column)
     table = Table(name, columns, (), tuple(lines))
     by_name = {c.column: c for c in columns}
     config = ConfigDict(extra="forbid", allow_inf_nan=False, protected_namespaces=())
@@ -212,23 +255,24 @@ def read_table(path: Path, columns: tuple[Column, ...]) -> Table:
 
 def _bootstrap() -> tuple[Column, ...]:
     """The columns of schema.csv itself."""
-    types = ("text", "integer", "number", "yes_no", "date", "list", "platforms")
+    types = ("text", "name", "integer", "number", "yes_no", "date", "list", "platforms")
 
     def column(name: str, kind: str = "text", *, need: bool = False, key: bool = False,
                allowed: tuple[str, ...] = (), about: str = "") -> Column:  # fmt: skip
-        return Column("schema", name, kind, "", need or key, key, allowed, None, None, "", about)
+        return Column("schema", name, kind, "", need or key, key, allowed, None, None, "", (), about)
 
     return (
         column("table", key=True, about="Table, and name of its file"),
         column("column", key=True, about="Column"),
-        column("type", need=True, allowed=types, about="Type of the cells; list is separated by semicolons"),
+        column("type", need=True, allowed=types, about="Type of the cells; a name can stand in a link"),
         column("unit", about="Unit of the numbers"),
         column("required", "yes_no", need=True, about="Every row needs a value"),
         column("key", "yes_no", need=True, about="Part of the primary key"),
         column("allowed", about="Vocabulary, separated by |"),
         column("min", "number", about="Smallest number allowed"),
-        column("max", "number", about="Largest number allowed"),
+        column("max", "number", about="Largest number allowed, or most characters of a text"),
         column("references", about="table.column that must hold the value"),
+        column("must_hold", about="Values that some row must hold, separated by |"),
         column("description", need=True, about="What the column holds"),
     )
 
@@ -249,9 +293,14 @@ def read_schema(directory: Path) -> tuple[Table, dict[str, tuple[Column, ...]]]:
             min=row["min"],
             max=row["max"],
             references=row["references"],
+            must_hold=tuple(row["must_hold"].split("|")) if row["must_hold"] else (),
             description=row["description"],
         )
         by_table.setdefault(column.table, []).append(column)
+    for name, columns in by_table.items():
+        if not any(c.key for c in columns):
+            line = next(n for row, n in zip(schema.rows, schema.lines, strict=True) if row["table"] == name)
+            raise DataError("data_key_missing", schema.file, line, "key", given=name, nearest=columns[0].column)
     return schema, {name: tuple(columns) for name, columns in by_table.items()}
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -94,6 +94,14 @@ def test_slices_and_instances_say_how_many_chips(
         ("v5p-100", "slice_unknown", ["v5p-64 (32 chips)", "v5p-128 (64 chips)"]),
         ("TPU v5p-999999", "slice_unknown", ["v5p-12288 (6144 chips)"]),
         ("h1000", "chip_unknown", ["h100_sxm"]),
+        ("H100 80GB", "chip_ambiguous", ["h100_sxm", "h100_pcie"]),
+        ("Trainium", "chip_ambiguous", ["trainium1", "trainium2", "trainium3"]),
+        ("MI300", "chip_unknown", ["mi300x"]),
+        ("v5p-" + "1" * 5000, "slice_unknown", ["v5p-12288"]),
+        ("v5p-\N{ARABIC-INDIC DIGIT EIGHT}", "chip_unknown", []),
+        ("\N{CJK UNIFIED IDEOGRAPH-8D85}h100_sxm\N{CJK UNIFIED IDEOGRAPH-8D85}", "chip_unknown", ["h100_sxm"]),
+        ("h100_sxm" * 1000, "chip_unknown", []),
+        ("h100_sxm" + " " * 100 + "x", "chip_unknown", []),
         ("", "chip_unknown", []),
     ],
 )
@@ -102,6 +110,17 @@ def test_a_name_without_one_meaning_says_what_is_near(released: Catalogue, name:
         released.resolve_alias(name)
     assert caught.value.problem.code == code
     assert all(choice in str(caught.value) for choice in choices)
+
+
+@pytest.mark.parametrize(
+    "text", ["tpu" * 100_000, "v5p-" + "9" * 100_000, "a-" * 100_000, "\N{LATIN SMALL LETTER SHARP S}" * 8000]
+)
+def test_a_huge_name_is_refused_at_once(text: str):
+    start = time.perf_counter()
+    with pytest.raises(InputError) as caught:
+        CATALOGUE.resolve_alias(text)
+    assert time.perf_counter() - start < 0.2
+    assert len(str(caught.value)) < 400
 
 
 @given(st.text(max_size=40))
@@ -298,7 +317,7 @@ def test_a_snapshot_is_kept_and_read_back(copy: Path):
     changed = snapshot.snapshot_id(copy)
     assert changed.startswith("2026-01-31+")
     assert len(changed) == len("2026-01-31+") + 8
-    with pytest.raises(FileExistsError):
+    with pytest.raises(InputError, match="other tables"):
         snapshot.freeze("2026-01-31", copy)
     edited = "gcp.tpu_v5p.on_demand.us-east5.2026-08"
     assert {o.offer_id: o.usd_per_chip_hour for o in load_catalogue(directory=copy).offers}[edited] == 4.3
@@ -338,7 +357,71 @@ def test_the_current_tables_are_named_after_the_newest_snapshot(catalogue: Catal
     assert len(changed) in (0, 8)
 
 
-def test_a_wrong_date_is_no_snapshot(copy: Path):
-    with pytest.raises(ValueError, match="Invalid isoformat"):
-        snapshot.freeze("30 November", copy)
-    assert snapshot.main(["thaw"]) == 2
+@pytest.mark.parametrize(
+    "day",
+    [
+        "30 November",
+        "20261201",
+        "2026-W48-2",
+        "2026-02-30",
+        "2025-12-31",
+        "2999-01-01",
+        "",
+        "..",
+        "2026-01-0\N{FULLWIDTH DIGIT ONE}",
+    ],
+)
+def test_a_wrong_date_is_no_snapshot(copy: Path, day: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(InputError, match="YYYY-MM-DD"):
+        snapshot.freeze(day, copy)
+    assert not (copy / "snapshots").exists()
+    assert snapshot.main(["freeze", day]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_tomorrow_is_somewhere_already(copy: Path):
+    tomorrow = date.today() + timedelta(days=1)
+    assert snapshot.freeze(tomorrow.isoformat(), copy).is_dir()
+    with pytest.raises(InputError, match=tomorrow.isoformat()):
+        snapshot.freeze((tomorrow + timedelta(days=1)).isoformat(), copy)
+
+
+@pytest.mark.parametrize("arguments", [["thaw"], ["freeze"], ["freeze", "2026-01-31", "now"]])
+def test_other_arguments_get_the_form_in_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    assert snapshot.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "freeze YYYY-MM-DD" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["freeze", "2026-01-31"]])
+def test_tables_that_do_not_hold_are_not_frozen_and_say_why(
+    copy: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (copy / "access.csv").unlink()
+    monkeypatch.setattr(snapshot, "DATA", copy)
+    assert snapshot.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "access.csv" in error and error.count("\n") == 1
+    assert not (copy / "snapshots").exists()
+
+
+def test_a_freeze_that_fails_leaves_nothing(copy: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(source: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(OSError):
+        snapshot.freeze("2026-01-31", copy)
+    assert list((copy / "snapshots").iterdir()) == []
+
+
+def test_a_kept_snapshot_that_is_not_whole_leaves_the_current_data_alone(copy: Path, caplog: pytest.LogCaptureFixture):
+    snapshot.freeze("2026-01-31", copy)
+    (snapshot.freeze("2026-02-28", copy) / "access.csv").unlink()
+    assert load_catalogue(directory=copy).snapshot == "2026-01-31"
+    (record,) = caplog.records
+    assert "2026-02-28" in record.getMessage() and "access.csv" in record.getMessage()
+    with pytest.raises(InputError, match=r"2026-02-28 .*access\.csv"):
+        load_catalogue("2026-02-28", copy)
+    with pytest.raises(InputError, match=r"access\.csv"):
+        snapshot.freeze("2026-02-28", copy)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +74,6 @@ def test_what_nobody_sells_has_no_size_and_says_so(released: Catalogue):
     assert released.sizes("tpu_8t") == ()
     assert released.size_at_least("tpu_8t", 1) is None
     assert not released.nearest_size("tpu_8t", 64).sold
-    assert np.isnan(released.chips_at_least("tpu_8t", [1, 64])).all()
     with pytest.raises(InputError, match="h100_sxm"):
         released.sizes("h100_sxmm")
 
@@ -102,13 +100,6 @@ def test_at_least_and_at_most_enclose_what_is_wanted(accelerator_id: str, wanted
     assert all(
         abs(math.log(nearest.chips / wanted)) <= abs(math.log(s.chips / wanted)) + 1e-12 for s in (above, below) if s
     )
-
-
-@given(st.sampled_from(SOLD), st.lists(chips_wanted, min_size=1, max_size=20))
-def test_many_at_once_are_the_same_as_one_by_one(accelerator_id: str, wanted: list[float]):
-    found = CATALOGUE.chips_at_least(accelerator_id, wanted)
-    one_by_one = [CATALOGUE.size_at_least(accelerator_id, w) for w in wanted]
-    assert [None if math.isnan(f) else int(f) for f in found] == [s and s.chips for s in one_by_one]
 
 
 def test_a_look_up_is_cheap_enough_for_every_slider_move(catalogue: Catalogue):
