@@ -32,7 +32,7 @@ from core.link import decode, encode, preset_scenario
 from core.scenario import platform_keys
 
 PRESET = "continue_70b"
-PAGES = {"Overview": "", "Cost": "pages/cost*.py"}
+PAGES = {"Overview": "", "Cost": "pages/*cost.py"}
 
 
 @dataclass(frozen=True, slots=True)

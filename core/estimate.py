@@ -96,11 +96,12 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     cases = np.asarray(total_usd(bill_parts(sized.drawn, "cash")))
     competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
     shares = win_shares(np.where(competes[:, None], cases, np.nan))
+    low, high = (np.asarray(total_usd(bill_parts(x, "cash"))) for x in (sized.at_p10, sized.at_p90))
     money = {
         i: _Money(
             bills={basis: _bill(parts[basis], at) for basis in BASES},
-            p10=float(total_usd(bill_parts(sized.at_p10, "cash"))[at]),
-            p90=float(total_usd(bill_parts(sized.at_p90, "cash"))[at]),
+            p10=float(low[at]),
+            p90=float(high[at]),
             win_share=float(shares[at]),
             in_budget_share=float((cases[at] <= scenario.budget_usd).mean()),
         )

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.test_imports import ALLOWED, imported, python_files
+from ui import site
 
 MAX_LINES = 450
 OWN = {"core", "ui", "tests"}
@@ -69,8 +70,9 @@ def test_sources_avoid(pattern: str, reason: str) -> None:
 
 
 def test_every_page_file_is_in_the_navigation() -> None:
-    listed = re.findall(r"pages/(\w+\.py)", (ROOT / "app.py").read_text(encoding="utf-8"))
-    assert set(listed) == {path.name for path in python_files("pages")}
+    """And is found by a first visit: its name is its address with a number in front, never the address itself."""
+    assert set(site.FILES.values()) == {path.name for path in python_files("pages")}
+    assert all(re.fullmatch(rf"\d_{address}\.py", file) for address, file in site.FILES.items())
 
 
 def targets() -> set[str]:

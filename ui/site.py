@@ -2,9 +2,9 @@
 
 Streamlit takes a folder called ``pages`` for its older way of making pages until ``st.navigation``
 has been called once in the process. So the first visit to a fresh server, which may be a link to
-any page, runs a page's file alone, found by its name. Each file is therefore named like its
-address, and asks for its view through :func:`ui.frame.current`, which then runs the entry file.
-A file named otherwise would greet that visit with "Page not found".
+any page, runs a page's file alone, found by its name less the number in front. Files are therefore
+called ``2_cost.py`` for ``/cost``: without a match that visit would be told "Page not found". Each
+page asks for its view through :func:`ui.frame.current`, which then runs the entry file instead.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import streamlit as st
 from ui.i18n import Translator
 
 ROOT = Path(__file__).parent.parent
+FILES = {"overview": "1_overview.py", "cost": "2_cost.py"}  # by address, in the order of the navigation
 
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
     """Every page with its title, in the order of the navigation; the first is the one at ``/``."""
     titles = {"overview": t("Overview"), "cost": t("Cost")}
     return [
-        (st.Page(ROOT / "pages" / f"{name}.py", title=title, url_path=name, default=name == "overview"), title)
-        for name, title in titles.items()
+        (st.Page(ROOT / "pages" / file, title=titles[name], url_path=name, default=name == "overview"), titles[name])
+        for name, file in FILES.items()
     ]
 
 

@@ -16,7 +16,7 @@ from core.link import encode, preset_scenario
 from ui import session
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("pages/overview.py", "pages/cost.py")
+PAGES = ("pages/1_overview.py", "pages/2_cost.py")
 SORRY = "This view could not be drawn"
 
 HOSTILE = {

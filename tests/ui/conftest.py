@@ -157,6 +157,7 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
         access=Message("access_self_serve", {}, "Self-serve"),
         port=Message("port_runs", {}, "runs your code"),
         feasible=priced,
+        comparable=priced and row.fits,
         fits=row.fits,
         problems=problems,
     )
