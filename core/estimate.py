@@ -24,6 +24,7 @@ from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
 from core.platforms import (
     COMMITTED_YEARS,
+    UNKNOWN_TERMS,
     Findings,
     Row,
     access_of,
@@ -31,6 +32,7 @@ from core.platforms import (
     port_of,
     problems_of,
     rows_of,
+    terms_of,
     workload,
 )
 from core.report import Bill, Flip, PlatformEstimate, Report
@@ -175,6 +177,7 @@ def _platform(
         in_budget_share=money.in_budget_share if money else None,
         usd_per_million_tokens=money.bills[scenario.basis].total_usd / trained if money else None,
         runway_months=runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bill.total_usd) if bill else None,
+        terms=terms_of(row.platform),
         at_risk_usd=_at_risk(row, bill) if bill else None,
         access=access_of(row, catalogue),
         port=port_of(scenario, a),
@@ -192,8 +195,11 @@ def _bill(parts: dict[str, np.ndarray], at: int) -> Bill:
     )
 
 
-def _at_risk(row: Row, bill: Bill) -> float:
-    """What a commitment must pay beyond this version's use; zero where nothing is committed."""
+def _at_risk(row: Row, bill: Bill) -> float | None:
+    """What a commitment must pay beyond this version's use; zero where nothing is committed, ``None`` where the
+    term is not known."""
+    if row.platform.plan in UNKNOWN_TERMS:
+        return None
     years = COMMITTED_YEARS.get(row.platform.plan, 0)
     owed = (row.price or 0.0) * row.size.chips * years * HOURS_PER_YEAR
     return max(0.0, owed - bill.chips_usd - bill.experiments_usd) if years else 0.0

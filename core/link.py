@@ -6,7 +6,8 @@ link gives the nearest valid scenario and says in messages what it changed. It n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
 from core import MODEL_VERSION
@@ -36,16 +37,24 @@ MAX_PARTS = 4 * MAX_PLATFORMS  # of a platform list; each costs a look-up
 
 FIELD_OF = {param: name for name, param in PARAM_OF.items()}
 
-# Parameters of older links, by today's name. Entries are only ever added, so no link dies.
-RENAMED_PARAMS: dict[str, str] = dict(SHORT)
-RENAMED_VALUES: dict[tuple[str, str], str] = {}
+# What older links call by another name. Entries are only ever added, so that no link dies.
+RENAMED_PARAMS: dict[str, str] = dict(SHORT)  # parameter -> parameter
+RENAMED_VALUES: dict[tuple[str, str], str] = {}  # (parameter, whole value) -> value
+RENAMED_WORDS: dict[str, str] = {}  # chip, plan, provider or region inside platforms and focus -> word
+# A codec version -> what turns its parameters into those of the next version.
+MIGRATIONS: dict[int, Callable[[dict[str, str]], dict[str, str]]] = {}
 
 # Streamlit's and trackers' own parameters: not ours to judge.
-FOREIGN = ("embed", "embed_options", "lang", "axis", "fbclid", "gclid", "ref", "utm_")
+FOREIGN = ("embed", "embed_options", "lang", "axis", "fbclid", "gclid", "ref")
+_WORD = re.compile(r"[^~,:@]+")
 
 
-def encode(scenario: Scenario, catalogue: Catalogue, *, private: bool = True) -> dict[str, str]:
+def encode(
+    scenario: Scenario, catalogue: Catalogue, *, private: bool = True, total_usd: float | None = None
+) -> dict[str, str]:
     """Every value of the scenario as link parameters, with codec, data snapshot and model version.
+
+    ``total_usd``, the focus's cash total, is recorded for the day the model has moved on.
 
     ``private=False`` leaves out company money (:data:`core.scenario.PRIVATE_FIELDS`) and own quotes;
     the reader gets the preset's values and list prices for them.
@@ -59,6 +68,8 @@ def encode(scenario: Scenario, catalogue: Catalogue, *, private: bool = True) ->
         value = getattr(scenario, name)
         if private or name not in PRIVATE_FIELDS:
             params[param] = ",".join(map(format_platform, value)) if name == "platforms" else value_text(value)
+    if total_usd is not None:
+        params["total"] = f"{total_usd:.2f}"
     return params
 
 
@@ -79,19 +90,57 @@ def params_of(url: str) -> dict[str, str]:
 
 
 def read_link(params: Mapping[str, str]) -> tuple[Catalogue, Decoded]:
-    """The facts a link was made with, where their snapshot is kept, else today's; and its scenario. Never raises."""
+    """The facts a link was made with, where their snapshot is kept, else today's; and its scenario. Never raises.
+
+    Where its numbers cannot come out again, the total it recorded is told, marked as not verified.
+    """
     asked, current = params.get("snapshot", ""), load_catalogue()
-    if asked and asked != current.snapshot and asked in kept_snapshots():
-        try:
-            old = load_catalogue(asked)
-            return old, decode(params, old)
-        except InputError:
-            pass  # kept, but today's code cannot read it any more: today's facts still answer
-    decoded = decode(params, current)
+    catalogue, gone = current, ""
     if asked and asked != current.snapshot:
-        gone = message("snapshot_gone", "warning", "snapshot", given=asked[:40], used=current.snapshot)
-        decoded = Decoded(decoded.scenario, (gone, *decoded.messages))
-    return current, decoded
+        gone = "snapshot_gone"
+        if asked in kept_snapshots():
+            try:
+                catalogue, gone = load_catalogue(asked), ""
+            except InputError:
+                gone = "snapshot_unreadable"
+    decoded = decode(params, catalogue)
+    notes = [message(gone, "warning", "snapshot", given=asked[:40], used=current.snapshot)] if gone else []
+    notes += decoded.messages
+    if gone or any(m.code == "model_moved" for m in notes):
+        notes += _recorded(params.get("total", ""), decoded.scenario)
+    return catalogue, Decoded(decoded.scenario, tuple(notes))
+
+
+def _recorded(total: str, scenario: Scenario) -> list[Message]:
+    try:
+        return [message("link_recorded", "note", "total", total=parse_count(total), focus=scenario.focus)]
+    except ValueError:
+        return []
+
+
+def _today(params: Mapping[str, str], notes: list[Message]) -> dict[str, str]:
+    """The parameters under today's names; of an old and a new name the new one counts."""
+    given = dict(params)
+    version = given.pop("v", "") or str(CODEC_VERSION)
+    made = int(version) if version.isdecimal() and len(version) < 4 else CODEC_VERSION + 1
+    if made > CODEC_VERSION:
+        notes.append(message("codec_newer", "warning", "v", given=version[:20], known=CODEC_VERSION))
+    for old in range(made, CODEC_VERSION):
+        given = MIGRATIONS[old](given) if old in MIGRATIONS else given
+    named = {RENAMED_PARAMS.get(k, k): v for k, v in given.items() if RENAMED_PARAMS.get(k, k) not in given}
+    named |= {k: v for k, v in given.items() if k not in RENAMED_PARAMS}
+    for name in ("platforms", "focus"):
+        if name in named:
+            named[name] = _renamed_words(name, named[name])
+    return {k: RENAMED_VALUES.get((k, v), v) for k, v in named.items()}
+
+
+def _renamed_words(name: str, text: str) -> str:
+    if name == "platforms":
+        return _WORD.sub(lambda word: RENAMED_WORDS.get(word[0], word[0]), text)
+    for old, new in RENAMED_WORDS.items():  # a key joins its words with dots, which a provider's name may hold too
+        text = re.sub(rf"(?<![^.]){re.escape(old)}(?![^._])", new, text)
+    return text
 
 
 def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
@@ -104,16 +153,14 @@ def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
         too_long = message("link_too_long", "error", size=size, limit=MAX_LINK_CHARS)
         return Decoded(preset_scenario(DEFAULT_PRESET, catalogue), (too_long,))
     notes: list[Message] = []
-    known = {RENAMED_PARAMS.get(k, k): v for k, v in params.items()}
-    known = {k: RENAMED_VALUES.get((k, v), v) for k, v in known.items()}
-    version, model_version = known.pop("v", ""), known.pop("model_version", "")
-    known.pop("snapshot", None)  # chooses the catalogue, see read_link
-    if version not in ("", str(CODEC_VERSION)):
-        notes.append(message("codec_newer", "warning", "v", given=version[:20], known=CODEC_VERSION))
+    known = _today(params, notes)
+    model_version = known.pop("model_version", "")
+    for other in ("snapshot", "total"):  # not settings: see read_link
+        known.pop(other, None)
     if model_version not in ("", MODEL_VERSION):
         moved = message("model_moved", "warning", "model_version", given=model_version[:20], now=MODEL_VERSION)
         notes.append(moved)
-    unknown = [k for k in known if k not in FIELD_OF and not k.startswith(FOREIGN)]
+    unknown = [k for k in known if k not in FIELD_OF and k not in FOREIGN and not k.startswith("utm_")]
     if unknown:
         shown = ", ".join(k[:30] for k in unknown[:MAX_NAMED_UNKNOWNS])
         notes.append(message("params_ignored", "warning", given=shown, n=len(unknown)))

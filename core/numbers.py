@@ -97,6 +97,15 @@ def usd(value: float) -> str:
     return f"{sign}$" + _scaled(size, ((1e3, "k"), (1e6, "M"), (1e9, "B"), (1e12, "T")))
 
 
+def usd_short(value: float) -> str:
+    """An amount somebody chose, without digits it does not have: ``$500k``, ``$6M``, ``$1.25M``.
+
+    >>> usd_short(500_000), usd_short(6e6), usd_short(1.25e6), usd_short(9400)
+    ('$500k', '$6M', '$1.25M', '$9,400')
+    """
+    return re.sub(r"\.?0+(?=[kMBT]$)", "", text) if "." in (text := usd(value)) else text
+
+
 def usd_cents(value: float) -> str:
     """Money to the cent, as an invoice prints it: ``$301,234.56``."""
     return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
@@ -170,6 +179,7 @@ FORMATS = {
     "count": count,
     "int": integer,
     "usd": usd,
+    "short": usd_short,
     "cents": usd_cents,
     "rate": rate,
     "pct": percent,

@@ -12,8 +12,8 @@ import numpy as np
 from core.catalogue import Accelerator, Catalogue, Offer, Size
 from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
 from core.economics.sizing import Need, matched_size
-from core.messages import Message, Severity, message
-from core.numbers import WEEKS_PER_MONTH
+from core.messages import Message, Severity, joined, message
+from core.numbers import WEEKS_PER_MONTH, integer
 from core.report import Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.memory import state_bytes, usable_bytes
@@ -21,6 +21,7 @@ from core.training.utilisation import is_moe, scaled, stated, utilisation
 from core.training.workload import Workload, workload_of
 
 COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
+UNKNOWN_TERMS = ("reserved_quote", "capacity_block")  # paid ahead or by contract; the data do not say for how long
 CONTRACTS = (*COMMITTED_YEARS, "reserved_quote")  # their price is fixed when they are signed
 
 
@@ -256,15 +257,18 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         found.append(message(code, severity, row.id, chip=row.label, **params))
 
     if row.price is None:
-        plans = ", ".join(sorted({o.plan for o in catalogue.offers_for(a.id)})).replace("_", " ")
-        say("no_price_other_plan" if plans else "no_price", plan=row.platform.plan.replace("_", " "), plans=plans)
+        plans = [plan_name(plan) for plan in sorted({o.plan for o in catalogue.offers_for(a.id)})]
+        code = "no_price_other_plan" if plans else "no_price"
+        say(code, plan=plan_name(row.platform.plan), plans=joined(plans))
     if row.utilisation is None:
         say("no_peak")
     if not catalogue.sizes(a.id):
         say("no_sizes")
     elif not size.sold:
         near = [catalogue.size_at_most(a.id, size.chips), catalogue.size_at_least(a.id, size.chips)]
-        say("size_not_sold", chips=size.chips, near=" or ".join(f"{s.chips:,}" for s in near if s is not None))
+        say(
+            "size_not_sold", chips=size.chips, near=joined([integer(s.chips) for s in near if s is not None], "list_or")
+        )
     elif offer and offer.min_chips and size.chips < offer.min_chips and row.platform.quote_usd_per_chip_hour is None:
         say("below_minimum_order", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
     if row.utilisation is not None and a.hbm_bytes:
@@ -286,6 +290,19 @@ def port_of(scenario: Scenario, a: Accelerator) -> Message:
     return message(
         "port_small" if a.family == "amd" and scenario.code_today == "pytorch_nvidia" else "port_needed", "note"
     )
+
+
+def plan_name(plan: str) -> Message:
+    """A price plan in a sentence."""
+    return message(f"plan_{plan}")
+
+
+def terms_of(platform: Platform) -> Message:
+    """What a plan binds one to."""
+    if platform.plan in COMMITTED_YEARS:
+        return message("terms_years", "note", years=COMMITTED_YEARS[platform.plan])
+    known = {"capacity_block": "terms_prepaid", "reserved_quote": "terms_contract", "spot": "terms_spot"}
+    return message(known.get(platform.plan, "terms_none"), "note", plan=plan_name(platform.plan))
 
 
 def access_of(row: Row, catalogue: Catalogue) -> Message:

@@ -79,6 +79,7 @@ class PlatformEstimate:
     in_budget_share: float | None
     usd_per_million_tokens: float | None  # whole bill over the tokens trained, scenario basis
     runway_months: float | None  # after paying the cash bill; None: no burn given
+    terms: Message  # what the plan binds one to
     at_risk_usd: float | None  # take-or-pay of a commitment beyond this version
     access: Message  # can we get it
     port: Message  # does today's code run on it

@@ -77,7 +77,7 @@ class Scenario(Record):
     flops: FlopCount = Field(description="architecture: counted per layer, causal; 6nd: 6 x active parameters x tokens")
     experiments: Annotated[float, Field(ge=1, le=100)] = Field(description="total compute over the final run")
     iterations: Annotated[int, Field(ge=1, le=1000)] = Field(description="full runs per model version")
-    versions_per_year: Annotated[float, Field(gt=0, le=365)]
+    versions_per_year: Annotated[float, Field(ge=0.01, le=365)]
     code_today: CodeToday
 
     # Platforms

@@ -14,6 +14,27 @@ def N_(text: str) -> str:
 
 SENTENCES: dict[str, str] = {
     "no_verdict": "",
+    # Joining
+    "list_and": N_("{first} and {second}"),
+    "list_or": N_("{first} or {second}"),
+    "list_more": N_("{first}, {second}"),
+    "named_total": N_("{name} {total:usd}"),
+    # Price plans and what they bind one to
+    "plan_on_demand": N_("on demand"),
+    "plan_spot": N_("on spot"),
+    "plan_commit_1y": N_("for 1 year"),
+    "plan_commit_3y": N_("for 3 years"),
+    "plan_capacity_block": N_("as a capacity block"),
+    "plan_flex_start": N_("with a flexible start"),
+    "plan_calendar": N_("by calendar"),
+    "plan_reserved_quote": N_("reserved"),
+    "plan_community": N_("from the community"),
+    "plan_serverless": N_("serverless"),
+    "terms_none": N_("{plan}, no commitment"),
+    "terms_spot": N_("on spot, can be taken back"),
+    "terms_years": N_("{years}-year commitment"),
+    "terms_prepaid": N_("paid ahead, not cancellable; term not known"),
+    "terms_contract": N_("by contract; term not known"),
     # Links and input
     "link_too_long": N_(
         "This link has {size:int} characters and links have at most {limit:int}; the default example is shown instead."
@@ -24,9 +45,10 @@ SENTENCES: dict[str, str] = {
     "params_ignored": N_("Not a setting, so left out: {given}."),
     "preset_unknown": N_('No preset is called "{given}"; the nearest is {nearest}.'),
     "model_unknown": N_('No model is called "{given}"; the nearest, {nearest}, is used.'),
-    "preset_replaced": N_('No preset is called "{given}"; the nearest, {used}, is shown.'),
+    "preset_replaced": N_('No preset is called "{given}"; {used} is shown.'),
     "chip_replaced": N_('No chip is called "{given}"; the nearest, {used}, is shown.'),
     "platform_left_out": N_('"{given}" is left out. {problem}'),
+    "platform_twice": N_("The same platform on the same offer was given twice; it is shown once."),
     "platforms_missing": N_("No platform of this link could be read; the preset's are shown."),
     "platform_form": N_(
         '"{given}" is not a platform; write CHIP~PLAN~PROVIDER~REGION:CHIPS@USD, of which only CHIP is needed.'
@@ -35,6 +57,12 @@ SENTENCES: dict[str, str] = {
     "region_unknown": N_('"{given}": no offer in the data is in a region called {region}.'),
     "size_twice": N_('"{given}": {name} is {chips:int} chips already; leave the number out.'),
     "model_and_params": N_("A model and a parameter count were given; {model} is used."),
+    "snapshot_unreadable": N_(
+        "The data of {given} are kept, but this release cannot read them; those of {used} are shown."
+    ),
+    "link_recorded": N_(
+        "The link recorded {total:cents} for {focus}; that is not verified, and the numbers here are today's."
+    ),
     "snapshot_gone": N_(
         "This link was made with the data of {given}, which are not kept here; those of {used} are shown."
     ),
@@ -42,6 +70,8 @@ SENTENCES: dict[str, str] = {
     "model_missing": N_("Neither a model nor a parameter count was given; {used} is used."),
     "plan_unknown": N_('No price plan is called "{given}"; the nearest is {nearest}.'),
     "value_unreadable": N_('{name}: "{given}" cannot be read; {used} is used.'),
+    "own_default": N_("the default"),
+    "word_replaced": N_('{name}: "{given}" is not a choice; {used} is used.'),
     "value_replaced": N_('{name}: "{given}" is out of range; {used} is used.'),
     "not_a_number": N_("{name}: {why}."),
     "out_of_range": N_('{name}: "{given}" is out of range; it should be {limit}.'),
@@ -59,7 +89,7 @@ SENTENCES: dict[str, str] = {
     "conflict": N_("{first} and {second} cannot both be given."),
     # A platform's problems
     "no_price": N_("{chip}: no price. Enter your own quote to include it."),
-    "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}, or enter your own quote."),
+    "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}. Or enter your own quote."),
     "no_peak": N_("{chip}: no bf16 peak is published, so no time or cost can be given."),
     "size_not_sold": N_("{chip} is not sold as {chips:int} chips; the nearest sizes are {near}."),
     "no_sizes": N_("No size that is sold is known for {chip}."),
@@ -82,7 +112,7 @@ SENTENCES: dict[str, str] = {
     "match_deadline": N_("{chip}: no size finishes within {weeks:.3g} weeks; the fastest is shown."),
     # Can we get it?
     "access_quota_zero": N_("Quota 0: ask first"),
-    "access_quota_request": N_("Quota on request"),
+    "access_quota_request": N_("Ask for quota"),
     "access_self_serve": N_("Self-serve"),
     "access_contact_sales": N_("Through sales"),
     "access_spot": N_("Can be taken back"),
@@ -90,7 +120,7 @@ SENTENCES: dict[str, str] = {
     "access_capacity_block": N_("Book a block, pay ahead"),
     "access_flex_start": N_("Queued start"),
     "access_calendar": N_("Book dates ahead"),
-    "access_own_quote": N_("As you were quoted"),
+    "access_own_quote": N_("Your quote"),
     "access_unknown": N_("Not known"),
     "port_runs": N_("runs your code"),
     "port_needed": N_("needs a port"),
@@ -121,24 +151,31 @@ SENTENCES: dict[str, str] = {
     ),
     "verdict_unavailable": N_("**{focus} cannot be had like this.** {problem}"),
     "verdict_covered": N_(
-        "**Your {credits:usd} of credits cover the whole bill on {n} of {of} platforms: {names}.** Choose on access and date."
+        "**Your {credits:short} of credits cover the whole bill on {n} of {of} platforms: {names}{more}.** Choose on access and date."
     ),
+    "and_more": N_(" and {n} more"),
     "verdict_free": N_("**At the prices given, {names} costs nothing.** Enter a price to compare."),
     "verdict_over_budget": N_(
-        "**{budget:usd} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** "
-        "It buys about {fewer_tokens:count} tokens, or a model of about {smaller:count} parameters."
+        "**{budget:short} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** {tail}"
     ),
     "verdict_over_budget_iterations": N_(
-        "**{budget:usd} does not pay for {iterations} iterations of {model} on {tokens:count} tokens; the cheapest offer, {best}, "
-        "needs {total:usd}.** It buys {bought}, or all on about {fewer_tokens:count} tokens, or of a {smaller:count} model."
+        "**{budget:short} does not pay for {iterations} iterations of {model} on {tokens:count} tokens; the cheapest offer, {best}, "
+        "needs {total:usd}.** {tail}"
     ),
-    "verdict_over_budget_nothing": N_(
-        "**{budget:usd} does not pay for {model} on {tokens:count} tokens; the cheapest offer, {best}, needs {total:usd}.** "
-        "What does not shrink with the run, set-up and storage, is more than the budget already."
-    ),
+    "tail_buys": N_("It buys {buys}."),
+    "tail_buys_nothing": N_("What does not shrink with the run, set-up and storage, is more than the budget already."),
+    "buys_iterations": N_("{n}"),
+    "buys_tokens": N_("about {tokens:count} tokens"),
+    "buys_params": N_("a model of about {params:count} parameters"),
     "verdict_single": N_(
         "**{model} on {tokens:count} tokens costs {total:usd} a version on {focus}; the final run takes {hours:hours}.** "
-        "Add a platform to compare{caveat}."
+        "{tail}{caveat}."
+    ),
+    "tail_add": N_("Add a platform to compare"),
+    "tail_alone": N_("No other platform here can be had as set"),
+    "verdict_out_of_cash": N_(
+        "**Every offer here costs more than the {bank:short} in the bank; the cheapest, {best}, needs {total:usd}.** "
+        "Raise the cash, or train less: fewer tokens, experiments or parameters."
     ),
     "verdict_tie": N_("**No clear winner on price: {names} are within {reason}.** {tail}{caveat}."),
     "verdict_tie_focus_out": N_(
@@ -161,6 +198,9 @@ SENTENCES: dict[str, str] = {
     "tail_port_extra": N_("; the move itself is not in this price"),
     "caveat_commits": N_("; {name} also commits {risk:usd} beyond this version"),
     "caveat_spot": N_("; {name} is on spot, which can be taken back"),
+    "caveat_capacity_block": N_("; {name} is paid ahead and cannot be cancelled"),
+    "caveat_reserved_quote": N_("; {name} is by contract, whose term is not known"),
+    "caveat_borrowed": N_("; {name}'s speed is borrowed from other chips' runs"),
     "verdict_loses": N_(
         "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.** "
         "It beats {best} only if {best} costs more than {price:rate} (now {now:rate}, {dated}){caveat}."
@@ -171,15 +211,15 @@ SENTENCES: dict[str, str] = {
     "tail_cheaper_chip": N_("; {other} saves {saved:usd}"),
     "cost_cash_experiments": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {share:pct} of it is experiments, "
-        "so one run fewer saves {saved:usd}{tail}."
+        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
     ),
     "cost_loaded_experiments": N_(
         "**A version on {focus} costs {total:usd} fully loaded{compared}.** {share:pct} of it is experiments, "
-        "so one run fewer saves {saved:usd}{tail}."
+        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
     ),
     "cost_economic_experiments": N_(
         "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {share:pct} of it is experiments, "
-        "so one run fewer saves {saved:usd}{tail}."
+        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
     ),
     "cost_cash": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {chips:usd} of it is chip rent{tail}."

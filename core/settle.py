@@ -7,6 +7,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -18,6 +19,7 @@ from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
 from core.tables import nearest
 
 DEFAULT_PRESET = "continue_70b"
+CLOSE = 0.6  # how alike a word must be to be taken for a slip of another
 
 # A link parameter is the field's own name, shortened where the unit only repeats its kind.
 SHORT = {
@@ -88,7 +90,7 @@ def preset_scenario(preset_id: str, catalogue: Catalogue) -> Scenario:
 def base_scenario(preset: str, catalogue: Catalogue, notes: list[Message]) -> Scenario:
     """The scenario of a preset, or of the one nearest to it; the default where none is named."""
     if preset and preset not in catalogue.presets:
-        choice = nearest(preset[:60], catalogue.presets)
+        choice = (get_close_matches(preset[:60].casefold(), catalogue.presets, 1, CLOSE) or [DEFAULT_PRESET])[0]
         notes.append(message("preset_replaced", "warning", "preset", given=preset[:60], used=choice))
         preset = choice
     return preset_scenario(preset or DEFAULT_PRESET, catalogue)
@@ -107,7 +109,10 @@ def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
     for name in Scenario.model_fields:
         if name != "platforms":
             fixed[name] = _within(name, fixed.get(name, getattr(base, name)), base, notes)
-    platforms = typing.cast("tuple[Platform, ...]", fixed.get("platforms") or base.platforms)
+    given = typing.cast("tuple[Platform, ...]", fixed.get("platforms") or base.platforms)
+    platforms = tuple(dict.fromkeys(given))
+    if len(platforms) < len(given):
+        notes.append(message("platform_twice", "warning", "platforms"))
     if len(platforms) > MAX_PLATFORMS:
         notes.append(message("too_many_platforms", "warning", "platforms", n=len(platforms), limit=MAX_PLATFORMS))
     fixed["platforms"] = tuple(_settle_platform(p, catalogue, notes) for p in platforms[:MAX_PLATFORMS])
@@ -122,20 +127,22 @@ def _within(name: str, value: object, base: Scenario, notes: list[Message]) -> o
         return checked(name, value)
     except ValidationError as error:
         used = _nearest_allowed(name, value, getattr(base, name), error)
-    notes.append(replaced("value_replaced", name, value, used))
+    notes.append(replaced("word_replaced" if isinstance(value, str) else "value_replaced", name, value, used))
     return used
 
 
 def replaced(code: str, name: str, given: object, used: object) -> Message:
     """A message that one value stands for another."""
     shown = value_text(given)[:40]
-    return message(code, "warning", name, name=PARAM_OF[name], given=shown, used=value_text(used) or "none")
+    instead = value_text(used) or message("own_default")
+    return message(code, "warning", name, name=PARAM_OF[name], given=shown, used=instead)
 
 
 def _nearest_allowed(name: str, value: object, fallback: object, error: ValidationError) -> object:
     words = allowed(name)
     if words:
-        return nearest(str(value)[:60], words)
+        close = get_close_matches(str(value)[:60].casefold(), words, 1, CLOSE)
+        return close[0] if close else fallback
     context = error.errors()[0].get("ctx", {})
     if isinstance(value, (int, float)) and math.isfinite(value):
         for bound in ("ge", "le"):
@@ -204,7 +211,7 @@ def _settle_focus(fixed: dict[str, object], catalogue: Catalogue, notes: list[Me
         same_chip = [k for k, p in zip(keys, platforms, strict=True) if wanted.startswith(p.accelerator_id)]
         fixed["focus"] = (same_chip or list(keys))[0]
         if wanted:
-            notes.append(replaced("value_replaced", "focus", wanted, fixed["focus"]))
+            notes.append(replaced("word_replaced", "focus", wanted, fixed["focus"]))
     index = keys.index(str(fixed["focus"]))
     lead = platforms[index]
     fixed["chips"] = lead.chips or _sold(lead.accelerator_id, typing.cast(int, fixed["chips"]), catalogue, notes)

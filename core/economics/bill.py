@@ -17,6 +17,7 @@ from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import Basis
 
 HALF_CENT = 0.005
+ROUNDING = 1e-9  # a share of an amount that the last bits of a sum can make
 PARTS = ("chips_usd", "experiments_usd", "storage_usd", "people_usd", "delay_usd", "credits_usd")
 
 
@@ -144,3 +145,34 @@ def runway_months(cash_usd: float, burn_usd_per_month: float, spend_usd: float =
     ``None`` when nothing is burned, which is not zero.
     """
     return (cash_usd - spend_usd) / burn_usd_per_month if burn_usd_per_month > 0 else None
+
+
+def runway_change_months(burn_usd_per_month: float, spend_usd: float) -> float | None:
+    """By how many months a spend shortens the runway, negative; ``None`` when nothing is burned."""
+    return -spend_usd / burn_usd_per_month if burn_usd_per_month > 0 else None
+
+
+def short_usd(cash_usd: float, spend_usd: float) -> float:
+    """What the cash lacks to pay a spend; zero when it is enough."""
+    return max(0.0, spend_usd - cash_usd)
+
+
+def usd_per_million(amount_usd: float, tokens: float, iterations: int) -> float:
+    """An amount over the millions of tokens (or samples) trained in all iterations."""
+    return amount_usd / (tokens * iterations / 1e6)
+
+
+def year_usd(version_usd: float, versions_per_year: float) -> float:
+    """A year of versions like this one."""
+    return version_usd * versions_per_year
+
+
+def same_usd(a_usd: Any, b_usd: Any) -> Any:
+    """Whether two amounts differ by less than half a cent, or by no more than rounding makes of large ones.
+
+    >>> same_usd(100.0, 100.004), same_usd(100.0, 100.01), same_usd(1e10, 1e10 + 1)
+    (True, False, True)
+    """
+    larger = np.maximum(np.abs(a_usd), np.abs(b_usd))
+    same = np.abs(np.subtract(a_usd, b_usd)) < np.maximum(HALF_CENT, ROUNDING * larger)
+    return same if np.ndim(same) else bool(same)

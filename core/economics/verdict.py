@@ -13,9 +13,9 @@ from typing import Any
 
 from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, BillInputs, bill_parts, flip_mfu, flip_price, total_usd
-from core.messages import Message, message
-from core.numbers import count, usd
-from core.platforms import bill_inputs
+from core.messages import Message, joined, message
+from core.numbers import count
+from core.platforms import UNKNOWN_TERMS, bill_inputs
 from core.report import PlatformEstimate, Report
 from core.training.memory import chips_to_hold, state_bytes
 
@@ -26,6 +26,8 @@ TRIVIAL_STATE_BYTES = 16e9  # what one workstation card holds
 NOTEBOOK_FLOPS = 1e16  # minutes on any laptop
 MAX_NAMES = 3
 SHOWN_RATIO = 1.05
+LEAST_PARAMS = 1e6  # a smaller "model" is no answer
+MOSTLY = 0.25  # experiments lead the Cost page's sentence from this share of the bill
 
 
 def model_name(report: Report) -> str:
@@ -54,20 +56,22 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
         return trivial
     if not focus.fits:
         return _not_fit(report, catalogue)
-    if focus.bills is None:
-        if not rivals:
-            return message("verdict_no_prices")
+    if not any(p.price_usd_per_chip_hour is not None for p in report.platforms):
+        return message("verdict_no_prices")
+    if focus.price_usd_per_chip_hour is None and rivals:
         return message("verdict_no_price", focus=focus.label, best=rivals[0].label, total=cash(rivals[0]))
     if not focus.comparable:
         return message("verdict_unavailable", focus=focus.label, problem=focus.problems[0])
     if cash(rivals[0]) < HALF_CENT:
         free = [p.label for p in rivals if cash(p) < HALF_CENT]
         code = "verdict_covered" if scenario.credits_usd > 0 else "verdict_free"
-        return message(
-            code, credits=scenario.credits_usd, names=", ".join(free[:MAX_NAMES]), n=len(free), of=len(rivals)
-        )
+        more = message("and_more", n=len(free) - MAX_NAMES) if len(free) > MAX_NAMES else ""
+        names = joined(free[:MAX_NAMES], "list_more" if more else "list_and")
+        return message(code, credits=scenario.credits_usd, names=names, more=more, n=len(free), of=len(rivals))
     if cash(rivals[0]) > scenario.budget_usd:
         return _over_budget(report, rivals[0], catalogue)
+    if cash(rivals[0]) > scenario.cash_usd > 0:
+        return message("verdict_out_of_cash", bank=scenario.cash_usd, best=rivals[0].label, total=cash(rivals[0]))
     if len(rivals) == 1:
         return message(
             "verdict_single",
@@ -76,6 +80,7 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
             tokens=scenario.tokens,
             total=cash(focus),
             hours=focus.wall_hours,
+            tail=message("tail_add" if len(report.platforms) == 1 else "tail_alone"),
             caveat=_caveat(focus),
         )
     best, second = rivals[0], rivals[1]
@@ -130,10 +135,11 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
         x0 = replace(x, credits_usd=0.0, **dict.fromkeys(fields, 0.0))
         fixed = float(total_usd(bill_parts(x0, "cash")))
         moving = float(total_usd(bill_parts(replace(x, credits_usd=0.0), "cash"))) - fixed
-        return max(0.0, (scenario.budget_usd + scenario.credits_usd - fixed) / moving)
+        left = scenario.budget_usd + scenario.credits_usd - fixed
+        return left / moving if left > 0 and moving > 0 else 0.0
 
-    by_tokens = affordable("chip_hours", "wall_hours", "data_bytes")
-    by_params = affordable("chip_hours", "wall_hours", "checkpoint_bytes")
+    by_tokens = round_down(scenario.tokens * affordable("chip_hours", "wall_hours", "data_bytes"))
+    by_params = round_down(report.workload.params_total * affordable("chip_hours", "wall_hours", "checkpoint_bytes"))
     common: dict[str, Any] = dict(
         budget=scenario.budget_usd,
         model=model_name(report),
@@ -141,15 +147,18 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
         best=best.label,
         total=cash(best),
         iterations=scenario.iterations,
-        fewer_tokens=round_down(scenario.tokens * by_tokens),
-        smaller=round_down(report.workload.params_total * by_params),
+        fewer_tokens=by_tokens,
+        smaller=by_params,
     )
-    if min(by_tokens, by_params) <= 0:
-        return message("verdict_over_budget_nothing", **common)
     bought = floor(affordable("iterations") * scenario.iterations)
-    if bought >= 1:
-        return message("verdict_over_budget_iterations", **common, bought=bought)
-    return message("verdict_over_budget", **common)
+    ways = [
+        message("buys_iterations", n=bought) if scenario.iterations > 1 and bought >= 1 else None,
+        message("buys_tokens", tokens=by_tokens) if by_tokens >= 1 else None,
+        message("buys_params", params=by_params) if by_params >= LEAST_PARAMS else None,
+    ]
+    buys = joined([way for way in ways if way is not None], "list_or")
+    code = "verdict_over_budget_iterations" if scenario.iterations > 1 else "verdict_over_budget"
+    return message(code, **common, tail=message("tail_buys", buys=buys) if buys else message("tail_buys_nothing"))
 
 
 def round_down(value: float) -> float:
@@ -165,10 +174,14 @@ def round_down(value: float) -> float:
 
 
 def _caveat(p: PlatformEstimate) -> Message | str:
-    """What a low price hides: a commitment's rest, or chips that can be taken back."""
+    """What a low cost hides: a commitment's rest, chips that can be taken back, a speed no run has shown."""
     if p.at_risk_usd:
         return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
-    return message("caveat_spot", name=p.label) if p.platform.plan == "spot" else ""
+    if p.platform.plan in ("spot", *UNKNOWN_TERMS):
+        return message(f"caveat_{p.platform.plan}", name=p.label)
+    if p.utilisation is not None and p.utilisation.origin == "borrowed":
+        return message("caveat_borrowed", name=p.label)
+    return ""
 
 
 def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Message:
@@ -185,11 +198,11 @@ def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Messag
     if len(runs) == len(shown):
         tail = message("tail_all_run")
     elif runs:
-        tail = message("tail_one_runs" if len(runs) == 1 else "tail_some_run", names=" and ".join(runs))
+        tail = message("tail_one_runs" if len(runs) == 1 else "tail_some_run", names=joined(runs))
     else:
         tail = message("tail_choose" if report.scenario.code_today == "nothing" else "tail_none_runs")
     common: dict[str, Any] = dict(
-        names=", ".join(f"{p.label} {usd(cash(p))}" for p in shown),
+        names=joined([message("named_total", name=p.label, total=cash(p)) for p in shown], "list_more"),
         reason=message("reason_error" if unsure else "reason_gap"),
         caveat=next((c for p in shown if (c := _caveat(p))), ""),
         tail=tail,
@@ -245,8 +258,9 @@ def _loses(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Mess
 def cost_verdict(report: Report, catalogue: Catalogue) -> Message:
     """The Cost page's own verdict: the focus's total in the chosen basis, and what is most of it."""
     focus, scenario = report.focus, report.scenario
-    if focus.bills is None or report.verdict.code in ("verdict_not_needed", "verdict_one_chip"):
+    if not focus.comparable or report.verdict.code in ("verdict_not_needed", "verdict_one_chip"):
         return report.verdict
+    assert focus.bills is not None
     basis = scenario.basis
     bill = focus.bills[basis]
     totals = {
@@ -262,10 +276,16 @@ def cost_verdict(report: Report, catalogue: Catalogue) -> Message:
         compared=message("tail_ratio", ratio=ratio, other=other) if ratio >= SHOWN_RATIO else "",
         tail=message("tail_cheaper_chip", saved=saving, other=other) if saving >= HALF_CENT else "",
     )
+    if bill.total_usd < HALF_CENT:
+        return report.verdict
     gross = bill.total_usd - bill.credits_usd
     fewer = replace(inputs_of(focus, report, catalogue), experiments=max(1.0, scenario.experiments - 1.0))
     saved = bill.total_usd - float(total_usd(bill_parts(fewer, basis)))
-    if bill.experiments_usd >= HALF_CENT:
-        share = bill.experiments_usd / gross
-        return message(f"cost_{basis}_experiments", **head, share=share, saved=max(0.0, saved))
+    share = bill.experiments_usd / gross
+    if share >= MOSTLY and bill.credits_usd == 0:
+        n = scenario.experiments
+        fewer_runs, runs = (f"{value:.3g}" for value in (max(1.0, n - 1.0), n))
+        return message(
+            f"cost_{basis}_experiments", **head, share=share, saved=max(0.0, saved), fewer=fewer_runs, runs=runs
+        )
     return message(f"cost_{basis}", **head, chips=bill.chips_usd)

@@ -38,7 +38,7 @@ def platforms(draw):
 @st.composite
 def scenarios(draw):
     """Scenarios the catalogue knows: what settle leaves alone."""
-    chosen = tuple(draw(st.lists(platforms(), min_size=1, max_size=7)))
+    chosen = tuple(draw(st.lists(platforms(), min_size=1, max_size=7, unique=True)))
     keys = platform_keys(chosen)
     focus = draw(st.integers(0, len(chosen) - 1))
     named = draw(st.booleans())
@@ -56,7 +56,7 @@ def scenarios(draw):
         flops=draw(literal("flops")),
         experiments=draw(number(1, 100)),
         iterations=draw(st.integers(1, 1000)),
-        versions_per_year=draw(number(0.001, 365)),
+        versions_per_year=draw(number(0.01, 365)),
         code_today=draw(literal("code_today")),
         platforms=chosen,
         focus=keys[focus],

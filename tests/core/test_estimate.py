@@ -267,7 +267,7 @@ VERDICTS = {
     ),
     "verdict_unavailable": with_(chips=100),
     "verdict_one_chip": with_(model="llama_3_2_1b", tokens=1e7, training="lora"),
-    "verdict_over_budget_nothing": with_(budget_usd=10_000, new_hires=1.0),
+    "verdict_out_of_cash": with_(cash_usd=50_000),
     "verdict_loses": with_(
         platforms=(Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.5))
     ),
@@ -289,6 +289,44 @@ def test_the_winner_of_a_verdict_holds_until_its_own_flip():
     at = report.verdict.params["mfu"]
     tie = cash(estimate(with_(scenario, mfu=at), CATALOGUE))
     assert tie["tpu_v5p"] == pytest.approx(tie["h100_sxm"], rel=0.02)  # sizes may step while the clock moves
+
+
+@pytest.mark.parametrize(
+    ("changes", "offered", "not_offered"),
+    [
+        ({"budget_usd": 10_000}, ("tokens", "parameters"), ()),
+        ({"budget_usd": 10_000, "new_hires": 1.0}, ("set-up",), ("It buys",)),
+        ({"bytes_per_token": 1e6, "checkpoints_kept": 0}, ("It buys about", "tokens"), ("set-up",)),
+        ({"budget_usd": 10e6, "iterations": 100}, ("It buys 8", "parameters"), ("set-up",)),
+    ],
+)
+def test_what_an_exceeded_budget_buys_is_said_only_where_it_buys_something(changes, offered, not_offered):
+    verdict = estimate(with_(**changes), CATALOGUE).verdict
+    assert verdict.code.startswith("verdict_over_budget")
+    assert all(word in verdict.text for word in offered)
+    assert not any(word in verdict.text for word in not_offered)
+
+
+def test_a_platform_without_a_peak_is_not_told_to_enter_a_quote():
+    pair = (Platform(accelerator_id="tpu_8t", quote_usd_per_chip_hour=2.0), Platform(accelerator_id="h100_sxm"))
+    report = estimate(with_(platforms=pair, focus="tpu_8t"), CATALOGUE)
+    assert report.verdict.code == "verdict_unavailable"
+    assert "no bf16 peak" in report.verdict.text
+    assert cost_verdict(report, CATALOGUE) == report.verdict
+
+
+def test_the_cost_page_does_not_price_what_does_not_fit():
+    report = estimate(with_(chips=4), CATALOGUE)
+    assert report.verdict.code == "verdict_not_fit"
+    assert cost_verdict(report, CATALOGUE) == report.verdict
+
+
+def test_unknown_terms_are_not_called_free_of_risk():
+    block = Platform(accelerator_id="h100_sxm", plan="capacity_block", provider="AWS")
+    report = estimate(with_(platforms=(block,), focus=platform_keys((block,))[0]), CATALOGUE)
+    assert report.focus.at_risk_usd is None
+    assert "not cancellable" in report.focus.terms.text
+    assert "cannot be cancelled" in report.verdict.text
 
 
 def test_what_an_exceeded_budget_buys_is_affordable():

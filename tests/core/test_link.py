@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import link
 from core.catalogue import kept_snapshots, load_catalogue
 from core.link import (
     CODEC_VERSION,
@@ -97,11 +98,12 @@ def test_a_public_link_has_no_company_money_and_no_quote():
 @given(scenarios())
 @settings(max_examples=100, deadline=None)
 def test_a_public_link_keeps_the_focus_and_its_size(scenario):
-    index = platform_keys(scenario.platforms).index(scenario.focus)
+    """Platforms that differ by their quote alone are one without it."""
+    lead = dict(zip(platform_keys(scenario.platforms), scenario.platforms, strict=True))[scenario.focus]
     back = decode(encode(scenario, CATALOGUE, private=False), CATALOGUE).scenario
-    assert platform_keys(back.platforms).index(back.focus) == index
+    found = dict(zip(platform_keys(back.platforms), back.platforms, strict=True))[back.focus]
+    assert found == lead.model_copy(update={"quote_usd_per_chip_hour": None})
     assert back.chips == scenario.chips
-    assert back.platforms[index].accelerator_id == scenario.platforms[index].accelerator_id
 
 
 def test_the_data_of_a_link_are_those_it_names():
@@ -113,6 +115,41 @@ def test_the_data_of_a_link_are_those_it_names():
         catalogue, decoded = read_link({"snapshot": unknown})
         assert catalogue is CATALOGUE
         assert [m.code for m in decoded.messages] == ["snapshot_gone"]
+
+
+def test_a_total_is_told_only_when_its_numbers_cannot_come_out_again():
+    params = encode(BASE, CATALOGUE, total_usd=258_049.5)
+    assert params["total"] == "258049.50"
+    assert read_link(params)[1].messages == ()
+    for moved in ({"model_version": "0"}, {"snapshot": "1999-01-01"}):
+        told = {m.code: m for m in read_link(params | moved)[1].messages}
+        assert "$258,049.50" in told["link_recorded"].text
+        assert "not verified" in told["link_recorded"].text
+
+
+def test_an_old_link_is_read_by_today_s_names(monkeypatch):
+    """One rename of each kind, and a link of an older codec."""
+    monkeypatch.setattr(link, "CODEC_VERSION", 2)
+    monkeypatch.setattr(link, "MIGRATIONS", {1: lambda p: p | {"tokens": str(2 * float(p["tokens"]))}})
+    monkeypatch.setitem(link.RENAMED_PARAMS, "size", "chips")
+    monkeypatch.setitem(link.RENAMED_VALUES, ("match", "same_day"), "finish")
+    monkeypatch.setitem(link.RENAMED_WORDS, "h100", "h100_sxm")
+    monkeypatch.setitem(link.RENAMED_WORDS, "Amazon", "AWS")
+    old = {
+        "v": "1", "tokens": "1e9", "size": "256", "match": "same_day",
+        "platforms": "tpu_v5p,h100~on_demand~Amazon:64@2", "focus": "h100.Amazon",
+    }  # fmt: skip
+    decoded = decode(old, CATALOGUE)
+    assert decoded.messages == ()
+    assert decoded.scenario.tokens == 2e9
+    assert decoded.scenario.focus == "h100_sxm.AWS"
+    assert decoded.scenario.chips == 64
+    assert decode(old | {"v": "3"}, CATALOGUE).messages[0].code == "codec_newer"
+
+
+def test_of_an_old_and_a_new_name_the_new_one_counts():
+    for params in ({"budget": "7", "budget_usd": "8"}, {"budget_usd": "8", "budget": "7"}):
+        assert decode(params, CATALOGUE).scenario.budget_usd == 7
 
 
 @given(st.text(max_size=200) | st.text("&=?#:/[]%+,~@0123456789ae", max_size=400))
@@ -150,7 +187,10 @@ def test_an_empty_link_is_the_default_example():
         ({"tokens": "1e400"}, "value_unreadable", "tokens", 50e9),
         ({"tokens": "50B"}, None, "tokens", 50e9),
         ({"budget": "-5"}, "value_replaced", "budget_usd", 0.0),
-        ({"match": "finsh"}, "value_replaced", "match", "finish"),
+        ({"match": "finsh"}, "word_replaced", "match", "finish"),
+        ({"basis": "z"}, "word_replaced", "basis", "cash"),
+        ({"preset": "yyy"}, "preset_replaced", "preset", "continue_70b"),
+        ({"platforms": "h100_sxm,tpu_v5p,h100_sxm"}, "platform_twice", "focus", "h100_sxm"),
         ({"model": "llama_3_1_71b"}, "model_unknown", "model", "llama_3_1_70b"),
         ({"preset": "lora_70x"}, "preset_replaced", "preset", "lora_70b"),
         ({"v": "99"}, "codec_newer", "chips", 128),
@@ -170,7 +210,7 @@ def test_an_empty_link_is_the_default_example():
         ({"platforms": "v5p-256"}, None, "chips", 128),
         ({"platforms": "h100_sxm~on_demand~Nobody"}, "offer_unknown", "focus", "h100_sxm"),
         ({"store_data": "maybe"}, "value_unreadable", "store_data", True),
-        ({"focus": "mars"}, "value_replaced", "focus", "tpu_v5p"),
+        ({"focus": "mars"}, "word_replaced", "focus", "tpu_v5p"),
     ],
 )
 def test_a_bad_link_gives_the_nearest_scenario_and_says_so(params, code, field, value):
