@@ -6,6 +6,7 @@ a translator sees all of it. A template says what is wrong, where, and the neare
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -51,6 +52,20 @@ def message(code: str, severity: Severity = "warning", place: str = "", **params
     'No chip is called "h1000"; the nearest is h100_sxm.'
     """
     return Message(code, params, fill(TEMPLATES[code], params), severity, place)
+
+
+def joined(parts: Sequence[Message | str], last: str = "list_and") -> Message | str:
+    """Several things in one sentence, so that a translator can join them in its own way.
+
+    >>> f"{joined(['a', 'b', 'c'])}; {joined(['64', '128'], 'list_or')}; {joined(['a'])}"
+    'a, b and c; 64 or 128; a'
+    """
+    if not parts:
+        return ""
+    whole = parts[0]
+    for i, part in enumerate(parts[1:], start=2):
+        whole = message(last if i == len(parts) else "list_more", first=whole, second=part)
+    return whole
 
 
 class InputError(ValueError):
