@@ -14,13 +14,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from core import records
-from core.checks import check, focus_platform
+from core.checks import check
 from core.messages import InputError, message
 from core.names import Names
 from core.records import Accelerator, Access, Architecture, Constant, Offer, Size
-from core.sizes import SizeTable
+from core.scenario import Scenario
+from core.sizes import SizeTable, size_tables
 from core.snapshot import kept_snapshots, snapshot_directory, snapshot_id
 from core.tables import DATA, DataError, Table, nearest, read_tables
+from core.upgrade import read_kept
 
 __all__ = [
     "Accelerator",
@@ -43,8 +45,6 @@ US_WORDS = ("us", "eastus", "westus", "centralus", "northcentralus", "southcentr
 
 # Orders above one node of eight are a contract, and no default for someone who did not say how many chips.
 NODE_CHIPS = 8
-
-PRESET_META = ("preset_id", "order", "source", "note")
 
 
 def in_us(region: str) -> bool:
@@ -89,38 +89,14 @@ class Catalogue:
         self._access = tuple(records.record(Access, row) for row in tables["access"].rows)
         self._names = Names(tables)
         self._offers = _by_chip(self.offers)
-        slices: dict[str, list[records.Row]] = {}
-        for row in tables["slices"].rows:
-            slices.setdefault(row["accelerator_id"], []).append(row)
-        cluster_chips = int(self.constants["largest_cluster_chips"].likely)
-        self._sizes = {
-            chip.id: SizeTable(
-                chip,
-                slices.get(chip.id, ()),
-                [o for o in self._offers.get(chip.id, ()) if o.offer_kind == "offer" and not o.superseded],
-                cluster_chips,
-            )
-            for chip in self.accelerators.values()
-        }
-        self._check_preset_sizes()
-
-    def _check_preset_sizes(self) -> None:
-        """Refuse a preset whose size nobody sells."""
-        presets = self.tables["presets"]
-        for i, row in enumerate(presets.rows):
-            chip, given = focus_platform(row).accelerator_id, row["chips"]
-            if self.sizes(chip) and not self.size_of(chip, given).sold:
-                choice = self.nearest_size(chip, given).chips
-                raise presets.refuse("data_size", i, "chips", given=given, chip=chip, nearest=choice)
+        self._sizes = size_tables(tables)
 
     # Names
 
-    def find_accelerator(self, text: str) -> str:
-        """Id of the chip that a name, alias, slice or instance stands for; InputError with the nearest otherwise."""
-        return self.resolve_alias(text)[0]
-
     def resolve_alias(self, text: str) -> tuple[str, int | None]:
-        """The chip a name stands for, and how many of it where the name says so.
+        """The chip that a name, alias, slice or instance stands for, and how many of it where the name says so.
+
+        InputError with the nearest otherwise.
 
         >>> load_catalogue().resolve_alias("p5.48xlarge")
         ('h100_sxm', 8)
@@ -243,7 +219,7 @@ def _by_chip(offers: Iterable[Offer]) -> dict[str, list[Offer]]:
 
 def _preset(row: records.Row) -> Mapping[str, object]:
     """Scenario fields of a preset, and its name."""
-    fields = {k: v for k, v in row.items() if k not in PRESET_META}
+    fields = {name: row[name] for name in ("name", *Scenario.model_fields) if name != "preset"}
     return MappingProxyType(fields | {"preset": row["preset_id"], "store_data": row["store_data"] == "yes"})
 
 
@@ -260,7 +236,7 @@ def load_catalogue(snapshot: str | None = None, directory: Path = DATA) -> Catal
     Raises
     ------
     InputError
-        ``snapshot_unknown`` when no such snapshot is kept.
+        ``snapshot_unknown`` when no such snapshot is kept, ``data_snapshot_broken`` when it cannot be read.
     DataError
         When a table does not hold, naming its file, row and column.
     """
@@ -272,18 +248,15 @@ def _load(snapshot: str | None) -> Catalogue:
     return _read(snapshot, DATA)
 
 
-def checked_tables(directory: Path) -> dict[str, Table]:
-    """The tables of a folder, with every check passed."""
-    tables = read_tables(directory)
-    check(tables)
-    return tables
-
-
 def _read(snapshot: str | None, directory: Path) -> Catalogue:
     if snapshot is None:
-        return Catalogue(checked_tables(directory), snapshot_id(directory))
+        tables = read_tables(directory)
+        check(tables)
+        return Catalogue(tables, snapshot_id(directory))
     folder = snapshot_directory(snapshot, directory)
     try:
-        return Catalogue(checked_tables(folder), snapshot)
+        tables = read_kept(folder, directory)
+        check(tables, kept=True)
+        return Catalogue(tables, snapshot)
     except DataError as error:
         raise InputError(message("data_snapshot_broken", "error", given=snapshot, why=error.problem)) from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.numbers import fill
-from core.sentences import SENTENCES
+from core.sentences import N_, SENTENCES
 
 Severity = Literal["error", "warning", "note"]
 
@@ -77,138 +77,150 @@ class InputError(ValueError):
 
 
 TEMPLATES: dict[str, str] = {
-    "chip_unknown": 'No chip is called "{given}"; the nearest is {nearest}.',
+    "chip_unknown": N_('No chip is called "{given}"; the nearest is {nearest}.'),
     # Tables (core.tables, core.checks, core.names).
-    "chip_ambiguous": '"{given}" can mean {choices}; say which.',
-    "slice_unknown": 'No slice is called "{given}"; the nearest are {nearest}. TPU names may count cores, not chips.',
-    "snapshot_unknown": 'No snapshot of the data of "{given}" is kept; the nearest is {nearest}.',
-    "data_table_missing": (
+    "chip_ambiguous": N_('"{given}" can mean {choices}; say which.'),
+    "slice_unknown": N_(
+        'No slice is called "{given}"; the nearest are {nearest}. TPU names may count cores, not chips.'
+    ),
+    "snapshot_unknown": N_('No snapshot of the data of "{given}" is kept; the nearest is {nearest}.'),
+    "data_table_missing": N_(
         "{file} is missing, and schema.csv describes it; restore the file or remove its rows from schema.csv."
     ),
-    "data_unreadable": "{file}, row {row}: the file cannot be read as CSV in UTF-8 ({given}).",
-    "data_ragged": (
+    "data_unreadable": N_("{file}, row {row}: the file cannot be read as CSV in UTF-8 ({given})."),
+    "data_ragged": N_(
         "{file}, row {row}, column {column}: the row has {given} cells and the header has {expected}; look for a "
         "missing or an unquoted comma."
     ),
-    "data_column_unknown": (
+    "data_column_unknown": N_(
         "{file}, row {row}, column {column}: schema.csv does not describe this column; the nearest it knows is "
         "{nearest}."
     ),
-    "data_column_missing": "{file}, row {row}, column {column}: the column is missing, and schema.csv describes it.",
-    "data_column_twice": "{file}, row {row}, column {column}: the column appears twice.",
-    "data_empty": "{file}, row {row}, column {column}: the cell is empty, and this column needs a value.",
-    "data_source_missing": (
+    "data_column_missing": N_(
+        "{file}, row {row}, column {column}: the column is missing, and schema.csv describes it."
+    ),
+    "data_column_twice": N_("{file}, row {row}, column {column}: the column appears twice."),
+    "data_empty": N_("{file}, row {row}, column {column}: the cell is empty, and this column needs a value."),
+    "data_source_missing": N_(
         '{file}, row {row}, column {column}: no source is given; name one, or write "assumption" and why.'
     ),
-    "data_vocabulary": (
+    "data_vocabulary": N_(
         '{file}, row {row}, column {column}: "{given}" is not allowed; the nearest allowed value is {nearest} (of'
         " {allowed})."
     ),
-    "data_not_number": (
+    "data_not_number": N_(
         '{file}, row {row}, column {column}: "{given}" is not a number; leave the cell empty when it is not known.'
     ),
-    "data_not_integer": '{file}, row {row}, column {column}: "{given}" is not a whole number.',
-    "data_not_finite": (
+    "data_not_integer": N_('{file}, row {row}, column {column}: "{given}" is not a whole number.'),
+    "data_not_finite": N_(
         '{file}, row {row}, column {column}: "{given}" is not a finite number; leave the cell empty when it is '
         "not known."
     ),
-    "data_too_small": "{file}, row {row}, column {column}: {given} is below the smallest value allowed, {nearest}.",
-    "data_too_large": "{file}, row {row}, column {column}: {given} is above the largest value allowed, {nearest}.",
-    "data_date": (
+    "data_too_small": N_("{file}, row {row}, column {column}: {given} is below the smallest value allowed, {nearest}."),
+    "data_too_large": N_("{file}, row {row}, column {column}: {given} is above the largest value allowed, {nearest}."),
+    "data_date": N_(
         '{file}, row {row}, column {column}: "{given}" is not a date; write YYYY, YYYY-Qn, YYYY-MM or YYYY-MM-DD,'
         " or leave it empty."
     ),
-    "data_date_precision": (
+    "data_date_precision": N_(
         '{file}, row {row}, column {column}: "{given}" does not fit the precision {precision}, which is written '
         "{form}; the precision of this date is {nearest}."
     ),
-    "data_duplicate_key": (
+    "data_duplicate_key": N_(
         '{file}, row {row}, column {column}: "{given}" repeats the key of row {first}; give it another, or remove'
         " one of the two."
     ),
-    "data_duplicate_row": (
+    "data_duplicate_row": N_(
         "{file}, row {row}, column {column}: the row says the same as row {first} under another key; remove one "
         "of the two."
     ),
-    "data_reference": (
+    "data_reference": N_(
         '{file}, row {row}, column {column}: "{given}" is not in {target}; the nearest there is {nearest}.'
     ),
-    "data_reference_schema": (
+    "data_reference_schema": N_(
         '{file}, row {row}, column {column}: "{given}" is not a column of schema.csv; the nearest is {nearest}.'
     ),
-    "data_scope": (
+    "data_scope": N_(
         '{file}, row {row}, column {column}: "{given}" is no chip, family or kind of accelerators.csv; the '
         "nearest is {nearest}."
     ),
-    "data_peak_sparse": (
+    "data_peak_sparse": N_(
         "{file}, row {row}, column {column}: {given:.6g} is {ratio:.2f} times {other}, and dense figures reach "
         "{limit:.6g} at most ({limit_source}); it looks like a peak with sparsity, whose dense figure is half: "
         "{nearest:.6g}."
     ),
-    "data_peak_measured": (
+    "data_peak_measured": N_(
         "{file}, row {row}, column {column}: {given:.6g} is {ratio:.2f} times {other}, and a measurement reaches "
         "{limit:.6g} at most ({limit_source}); the largest value that passes is {nearest:.6g}."
     ),
-    "data_peak_note": (
+    "data_peak_note": N_(
         '{file}, row {row}, column {column}: "{given}" speaks of sparse figures; the peaks must be dense, and the'
         ' note must say so (for example "halved from sparse").'
     ),
-    "data_order": "{file}, row {row}, column {column}: {given:.6g} is below {other}, {bound:.6g}.",
-    "data_instance_price": (
+    "data_order": N_("{file}, row {row}, column {column}: {given:.6g} is below {other}, {bound:.6g}."),
+    "data_instance_price": N_(
         "{file}, row {row}, column {column}: {given:.6g} is not {chips} chips at {price:.6g}; the nearest value "
         "is {nearest:.6g}."
     ),
-    "data_need": "{file}, row {row}, column {column}: the cell is empty, and a row with {reason} needs it.",
-    "data_platform": (
+    "data_need": N_("{file}, row {row}, column {column}: the cell is empty, and a row with {reason} needs it."),
+    "data_platform": N_(
         '{file}, row {row}, column {column}: "{given}" is no platform; write CHIP~PLAN~PROVIDER~REGION:CHIPS@USD,'
         " of which only the chip is needed."
     ),
-    "data_quote": (
+    "data_quote": N_(
         "{file}, row {row}, column {column}: a quotation mark is not closed on its line; close it, and write a cell on "
         "one line."
     ),
-    "data_control": (
+    "data_control": N_(
         "{file}, row {row}, column {column}: the cell holds a control character (code {given}); type the text again."
     ),
-    "data_no_rows": "{file}, row {row}, column {column}: the table has no rows and the model needs some; restore them.",
-    "data_row_missing": (
+    "data_no_rows": N_(
+        "{file}, row {row}, column {column}: the table has no rows and the model needs some; restore them."
+    ),
+    "data_row_missing": N_(
         '{file}, row {row}, column {column}: no row is called "{given}", which the model needs; restore it (the '
         "nearest there is {nearest})."
     ),
-    "data_column_undescribed": (
+    "data_column_undescribed": N_(
         "{file}, row {row}, column {column}: no row describes {given}, which the model reads; restore it (the nearest "
         "described is {nearest})."
     ),
-    "data_key_missing": (
+    "data_key_missing": N_(
         '{file}, row {row}, column {column}: no column of the table {given} is a key; write "yes" for {nearest}.'
     ),
-    "data_too_long": (
+    "data_too_long": N_(
         '{file}, row {row}, column {column}: "{given}" is longer than the {nearest} characters allowed here.'
     ),
-    "data_name": (
+    "data_name": N_(
         '{file}, row {row}, column {column}: "{given}" cannot stand in a link, where , ~ : and @ separate; the nearest '
         "that can is {nearest}."
     ),
-    "data_runs_few": (
+    "data_runs_few": N_(
         "{file}, row {row}, column {column}: {given} {kind} runs in bf16 hold all that utilisation is computed "
         "from, and {nearest} are needed; restore some."
     ),
-    "data_params_few": (
+    "data_params_few": N_(
         "{file}, row {row}, column {column}: {given} is below {nearest}, the parameters of the embedding alone "
         "(vocab_size times d_model)."
     ),
-    "data_either": (
+    "data_either": N_(
         "{file}, row {row}, column {column}: {given} and {other} exclude each other; leave one of the two empty."
     ),
-    "data_platforms_many": "{file}, row {row}, column {column}: {given} platforms are named; {nearest} is the most.",
-    "data_focus": '{file}, row {row}, column {column}: "{given}" is no platform of this row; the nearest is {nearest}.',
-    "data_size": "{file}, row {row}, column {column}: {chip} is not sold by {given}; the nearest size is {nearest}.",
-    "data_snapshot_broken": "The kept snapshot {given} cannot be used: {why}",
-    "data_snapshot_date": ('"{given}" is no date for a snapshot; write YYYY-MM-DD, from {first} to {last}.'),
-    "data_snapshot_taken": (
+    "data_platforms_many": N_(
+        "{file}, row {row}, column {column}: {given} platforms are named; {nearest} is the most."
+    ),
+    "data_focus": N_(
+        '{file}, row {row}, column {column}: "{given}" is no platform of this row; the nearest is {nearest}.'
+    ),
+    "data_size": N_(
+        "{file}, row {row}, column {column}: {chip} is not sold by {given}; the nearest size is {nearest}."
+    ),
+    "data_snapshot_broken": N_("The kept snapshot {given} cannot be used: {why}"),
+    "data_snapshot_date": N_('"{given}" is no date for a snapshot; write YYYY-MM-DD, from {first} to {last}.'),
+    "data_snapshot_taken": N_(
         "The kept snapshot {given} holds other tables, and old links rely on them; choose another date."
     ),
-    "data_alias_clash": (
+    "data_alias_clash": N_(
         '{file}, row {row}, column {column}: "{given}" already means {other} (row {first} of {first_file}); mark '
         "both rows of aliases.csv ambiguous, or choose another name."
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.messages import InputError, Message, message
-from core.tables import Table
+from core.tables import DataError, Table
 
 VENDOR_WORDS = re.compile(r"^(google|nvidia|amd|aws|amazon|intel|cloud|tpu|gpu|instinct)(?=.)")
 SLICE_NAME = re.compile(r"(?P<prefix>.*[a-z0-9])-(?P<count>[0-9]+)")
@@ -50,12 +50,16 @@ def _written(tables: Mapping[str, Table]) -> Iterator[tuple[str, Meaning, bool]]
 
 
 class Names:
-    """All names, indexed. Look-up ignores case and punctuation, and a maker's name in front."""
+    """All names, indexed. Look-up ignores case and punctuation, and a maker's name in front.
 
-    __slots__ = ("_meanings", "_slices")
+    ``clashes``: names with two meanings that are not marked ambiguous. Look-up takes them for ambiguous.
+    """
+
+    __slots__ = ("_meanings", "_slices", "clashes")
 
     def __init__(self, tables: Mapping[str, Table]):
-        """Index the tables; a name with two meanings that is not marked ambiguous is refused."""
+        """Index the tables."""
+        self.clashes: list[DataError] = []
         self._meanings: dict[str, tuple[Meaning, ...]] = {}
         self._slices: dict[str, list[tuple[int, str, int]]] = {}
         unmarked: set[str] = set()
@@ -69,15 +73,9 @@ class Names:
                 file, line = meaning.file, meaning.line
                 table = next(t for t in tables.values() if t.file == file)
                 column = {"accelerators.csv": "id", "slices.csv": "sold_as"}.get(file, "alias")
-                raise table.refuse(
-                    "data_alias_clash",
-                    table.lines.index(line),
-                    column,
-                    given=name,
-                    other=other.accelerator_id,
-                    first=other.line,
-                    first_file=other.file,
-                )
+                first = {"other": other.accelerator_id, "first": other.line, "first_file": other.file}
+                clash = table.refuse("data_alias_clash", table.lines.index(line), column, given=name, **first)
+                self.clashes.append(clash)
             if not ambiguous:
                 unmarked.add(key)
             if not any(m.accelerator_id == meaning.accelerator_id for m in known):

@@ -54,8 +54,6 @@ class Offer:
     plan: str
     offer_kind: str
     usd_per_chip_hour: float
-    billing_granularity: str
-    minimum_charge: str
     min_chips: int | None
     price_date: str
     date_precision: str
@@ -80,7 +78,6 @@ class Architecture:
     model_id: str
     name: str
     family: str
-    developer: str
     year: int
     kind: str
     n_params_total: int
@@ -108,7 +105,6 @@ class Architecture:
     qk_rope_head_dim: int | None
     v_head_dim: int | None
     train_flop_per_sample: float | None
-    max_seq_len: int | None
     params_source: str
     source: str
     source_date: str
@@ -128,7 +124,6 @@ class Constant:
     likely: float
     high: float
     unit: str
-    period: str
     date: str
     date_precision: str
     source: str

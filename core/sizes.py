@@ -6,12 +6,13 @@ Chips without a row in slices.csv come in the instances that are offered, and in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.records import Accelerator, Offer, Row, Size
+from core.records import Row, Size
+from core.tables import Table
 
 SINGLES = (1, 2, 4)
 """Chips of one node that a provider of single chips rents out."""
@@ -38,23 +39,22 @@ class SizeTable:
 
     __slots__ = ("_units", "accelerator_id", "chips", "listed", "slider")
 
-    def __init__(self, accelerator: Accelerator, slices: Iterable[Row], offers: Iterable[Offer], cluster_chips: int):
+    def __init__(self, chip: Row, slices: Iterable[Row], instances: set[int], cluster_chips: int):
         """Lay out the sizes.
 
         Parameters
         ----------
-        accelerator
-            The chip; its ``domain_size`` and ``multislice_max_chips`` bound what is joined.
+        chip
+            Its row of accelerators.csv; ``domain_size`` and ``multislice_max_chips`` bound what is joined.
         slices
             Its rows of slices.csv.
-        offers
-            Its offers that are neither medians nor superseded.
+        instances
+            How many chips the instances have in which it is offered.
         cluster_chips
             Largest cluster of nodes taken as rentable as one job, chips.
         """
-        self.accelerator_id = accelerator.id
+        self.accelerator_id: str = chip["id"]
         rows = sorted(slices, key=lambda row: row["chips"])
-        instances = {o.chips_per_instance for o in offers}
         self.listed: dict[int, tuple[str, str]] = {}
         for row in rows:
             self.listed.setdefault(row["chips"], (row["shape"], row["sold_as"]))
@@ -66,12 +66,12 @@ class SizeTable:
         elif rows[0]["unit"] == "slice":
             largest = rows[-1]
             self._units = [(largest["chips"], largest["sold_as"])]
-            most = (accelerator.multislice_max_chips or 0) // largest["chips"]
+            most = (chip["multislice_max_chips"] or 0) // largest["chips"]
             multiples = range(2, most + 1)
             steps = _steps(SLICE_STEPS, most) if most > 1 else set()
         else:
             node = rows[0]["chips"]
-            domain = accelerator.domain_size or node
+            domain = chip["domain_size"] or node
             self._units = [(node, rows[0]["sold_as"])]
             if rows[0]["unit"] == "tray":
                 self._units.insert(0, (domain, f"{domain}-chip domain"))
@@ -130,3 +130,20 @@ class SizeTable:
 
 def _count(chips: int) -> str:
     return f"{chips} chip" if chips == 1 else f"{chips} chips"
+
+
+def size_tables(tables: Mapping[str, Table]) -> dict[str, SizeTable]:
+    """The sizes of every chip. Instances of medians and of superseded offers do not count."""
+    slices: dict[str, list[Row]] = {}
+    instances: dict[str, set[int]] = {}
+    for row in tables["slices"].rows:
+        slices.setdefault(row["accelerator_id"], []).append(row)
+    for row in tables["offers"].rows:
+        if row["offer_kind"] == "offer" and row["superseded"] == "no":
+            instances.setdefault(row["accelerator_id"], set()).add(row["chips_per_instance"])
+    constants = {row["cost_id"]: row["likely"] for row in tables["other_costs"].rows}
+    most = int(constants["largest_cluster_chips"])
+    return {
+        chip["id"]: SizeTable(chip, slices.get(chip["id"], ()), instances.get(chip["id"], set()), most)
+        for chip in tables["accelerators"].rows
+    }

@@ -1,11 +1,13 @@
 """Kept snapshots of the tables, so that an old link reproduces its numbers to the cent.
 
-``python -m core.snapshot freeze 2026-11-30`` copies the current tables to ``data/snapshots/2026-11-30/``.
+``python -m core.snapshot freeze 2026-11-30`` copies the current tables to ``data/snapshots/2026-11-30/`` and writes
+their hash to ``data/snapshots/hashes.csv``, to which the tests hold them.
 Git stores equal files once, so a snapshot costs what has changed.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import logging
 import re
@@ -16,11 +18,14 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
+from core.checks import check
 from core.messages import InputError, message
-from core.tables import DATA, nearest, read_bytes, read_schema
+from core.tables import DATA, nearest, read_bytes, read_schema, read_tables
+from core.upgrade import added
 
 SHORT_HASH = 8
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+HASHES = "hashes.csv"
 FIRST = "2026-01-01"
 USAGE = "usage: python -m core.snapshot [freeze YYYY-MM-DD]"
 
@@ -29,7 +34,7 @@ log = logging.getLogger(__name__)
 
 def _files(directory: Path) -> list[Path]:
     """schema.csv and the tables it describes, in a fixed order."""
-    return [directory / f"{name}.csv" for name in sorted({"schema", *read_schema(directory)[1]})]
+    return [directory / f"{name}.csv" for name in sorted({"schema", *read_schema(directory, added("schema"))[1]})]
 
 
 def content_hash(directory: Path) -> str:
@@ -44,6 +49,15 @@ def kept_snapshots(directory: Path = DATA) -> tuple[str, ...]:
     """Dates of the kept snapshots, oldest first."""
     found = (path.parent.name for path in (directory / "snapshots").glob("*/schema.csv"))
     return tuple(sorted(filter(DATE.fullmatch, found)))
+
+
+def pinned_hashes(directory: Path = DATA) -> dict[str, str]:
+    """The hash that every kept snapshot had when it was kept, by its date."""
+    path = directory / "snapshots" / HASHES
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["snapshot"]: row["sha256"] for row in csv.DictReader(file)}
 
 
 def snapshot_directory(snapshot: str, directory: Path = DATA) -> Path:
@@ -96,29 +110,35 @@ def freeze(day: str, directory: Path = DATA) -> Path:
     The folder appears whole or not at all.
     """
     target = directory / "snapshots" / _checked_day(day)
-    if target.exists():
-        if _kept_hash(day, directory) != content_hash(directory):
-            raise InputError(message("data_snapshot_taken", "error", given=day))
-        return target
+    current, pinned = content_hash(directory), pinned_hashes(directory)
+    if (target.exists() and _kept_hash(day, directory) != current) or pinned.get(day, current) != current:
+        raise InputError(message("data_snapshot_taken", "error", given=day))
+    if not target.exists():
+        _copy(directory, target)
+    if day not in pinned:
+        rows = sorted((pinned | {day: current}).items())
+        (target.parent / HASHES).write_text("".join(f"{d},{h}\n" for d, h in (("snapshot", "sha256"), *rows)))
+    return target
+
+
+def _copy(directory: Path, target: Path) -> None:
+    """Copy the tables of ``directory`` to a new folder, in one step."""
     target.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as temporary:
-        whole = Path(temporary) / day
+        whole = Path(temporary) / target.name
         whole.mkdir()
         for path in _files(directory):
             shutil.copyfile(path, whole / path.name)
         whole.rename(target)
-    return target
 
 
 def main(arguments: Sequence[str]) -> int:
     """Command line: ``freeze DATE``, or nothing to name the current tables."""
-    from core.catalogue import checked_tables
-
     try:
         if not arguments:
             print(snapshot_id(DATA))
         elif len(arguments) == 2 and arguments[0] == "freeze":
-            checked_tables(DATA)  # only tables that load are worth keeping
+            check(read_tables(DATA))  # only tables that load are worth keeping
             print(freeze(arguments[1], DATA))
         else:
             print(USAGE, file=sys.stderr)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -30,6 +31,11 @@ NOT_IN_A_NAME = ",~:@"
 """What separates the parts of a platform in a link, and so may not stand in a name."""
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+Cells = Mapping[str, str]
+"""The cells of a row as text, by column; empty ones are left out."""
+
+NOTHING: Cells = MappingProxyType({})
+
 MAX_SHOWN = 60
 MAX_LIKENED = 80
 """Characters that are compared to find what is nearest: likeness is slow to find in long texts."""
@@ -135,11 +141,12 @@ def _field(column: Column) -> Any:
     return (annotation, ...) if column.required else (annotation, "")
 
 
-def _cells(text: str, file: str, columns: tuple[Column, ...]) -> tuple[list[dict[str, str]], list[int]]:
+def _cells(text: str, file: str, columns: tuple[Column, ...], added: Cells) -> tuple[list[dict[str, str]], list[int]]:
     """The non-empty cells of each row, and the line each row stands on.
 
     A row is one line: so a quotation mark that is not closed is found where it stands, and swallows nothing.
     """
+    lacking: dict[str, str] = {}
     rows: list[dict[str, str]] = []
     lines: list[int] = []
     header: list[str] = []
@@ -149,7 +156,8 @@ def _cells(text: str, file: str, columns: tuple[Column, ...]) -> tuple[list[dict
         cells = _split(line.rstrip("\n"), file, number, header)
         if not header:
             header = cells
-            _check_header(header, file, columns)
+            _check_header(header, file, columns, added)
+            lacking = {c.column: added[c.column] for c in columns if c.column not in header and added[c.column]}
             continue
         if len(cells) != len(header):
             place = header[min(len(cells), len(header) - 1)]
@@ -157,7 +165,7 @@ def _cells(text: str, file: str, columns: tuple[Column, ...]) -> tuple[list[dict
         for name, cell in zip(header, cells, strict=True):
             if found := CONTROL.search(cell):
                 raise DataError("data_control", file, number, name, given=f"U+{ord(found[0]):04X}")
-        rows.append({name: cell for name, cell in zip(header, cells, strict=True) if cell})
+        rows.append(lacking | {name: cell for name, cell in zip(header, cells, strict=True) if cell})
         lines.append(number)
     if not header:
         raise DataError("data_column_missing", file, 1, columns[0].column)
@@ -175,7 +183,7 @@ def _split(line: str, file: str, number: int, header: list[str]) -> list[str]:
     raise DataError("data_quote", file, number, header[cell] if cell < len(header) else "")
 
 
-def _check_header(header: list[str], file: str, columns: tuple[Column, ...]) -> None:
+def _check_header(header: list[str], file: str, columns: tuple[Column, ...], added: Cells) -> None:
     known = [c.column for c in columns]
     for name in header:
         if name not in known:
@@ -183,7 +191,7 @@ def _check_header(header: list[str], file: str, columns: tuple[Column, ...]) -> 
         if header.count(name) > 1:
             raise DataError("data_column_twice", file, 1, name)
     for name in known:
-        if name not in header:
+        if name not in header and name not in added:
             raise DataError("data_column_missing", file, 1, name)
 
 
@@ -231,18 +239,26 @@ def read_bytes(path: Path) -> bytes:
         raise DataError("data_unreadable", path.name, 1, "", given=error.strerror or "no file") from None
 
 
-def read_table(path: Path, columns: tuple[Column, ...]) -> Table:
-    """Read and validate one CSV against its columns; :class:`DataError` for the first cell that does not fit."""
-    name = path.stem
+def read_cells(
+    path: Path, columns: tuple[Column, ...], added: Cells = NOTHING
+) -> tuple[list[dict[str, str]], list[int]]:
+    """The non-empty cells of each row of a CSV as text, and the line each row stands on.
+
+    The file may lack the columns in ``added``; they then hold the cell given there.
+    """
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise DataError("data_unreadable", path.name, line, "", given="not UTF-8") from None
-    cells, lines = _cells(text, path.name, columns)
-    if not cells:
-        raise DataError("data_no_rows", path.name, 2, columns[0].column)
+    return _cells(text, path.name, columns, added)
+
+
+def typed(name: str, columns: tuple[Column, ...], cells: list[dict[str, str]], lines: list[int]) -> Table:
+    """The table of these cells; :class:`DataError` for the first that does not fit its column."""
     table = Table(name, columns, (), tuple(lines))
+    if not cells:
+        raise DataError("data_no_rows", table.file, 2, columns[0].column)
     by_name = {c.column: c for c in columns}
     config = ConfigDict(extra="forbid", allow_inf_nan=False, protected_namespaces=())
     model: Any = create_model(name, __config__=config, **{c.column: _field(c) for c in columns})
@@ -251,6 +267,11 @@ def read_table(path: Path, columns: tuple[Column, ...]) -> Table:
     except ValidationError as error:
         raise _cell_error(table, by_name, error.errors(include_url=False), cells) from None
     return Table(name, columns, tuple(vars(row) for row in rows), tuple(lines))
+
+
+def read_table(path: Path, columns: tuple[Column, ...], added: Cells = NOTHING) -> Table:
+    """Read and validate one CSV against its columns."""
+    return typed(path.stem, columns, *read_cells(path, columns, added))
 
 
 def _bootstrap() -> tuple[Column, ...]:
@@ -277,9 +298,17 @@ def _bootstrap() -> tuple[Column, ...]:
     )
 
 
-def read_schema(directory: Path) -> tuple[Table, dict[str, tuple[Column, ...]]]:
+SCHEMA = _bootstrap()
+
+
+def read_schema(directory: Path, added: Cells = NOTHING) -> tuple[Table, dict[str, tuple[Column, ...]]]:
     """schema.csv as a table, and its columns by table."""
-    schema = read_table(directory / "schema.csv", _bootstrap())
+    schema = read_table(directory / "schema.csv", SCHEMA, added)
+    return schema, columns_by_table(schema)
+
+
+def columns_by_table(schema: Table) -> dict[str, tuple[Column, ...]]:
+    """The columns that a schema describes, by table."""
     by_table: dict[str, list[Column]] = {}
     for row in schema.rows:
         column = Column(
@@ -301,7 +330,7 @@ def read_schema(directory: Path) -> tuple[Table, dict[str, tuple[Column, ...]]]:
         if not any(c.key for c in columns):
             line = next(n for row, n in zip(schema.rows, schema.lines, strict=True) if row["table"] == name)
             raise DataError("data_key_missing", schema.file, line, "key", given=name, nearest=columns[0].column)
-    return schema, {name: tuple(columns) for name, columns in by_table.items()}
+    return {name: tuple(columns) for name, columns in by_table.items()}
 
 
 def read_tables(directory: Path = DATA) -> dict[str, Table]:

@@ -411,7 +411,7 @@ def test_a_new_chip_price_size_model_preset_and_run_are_rows_and_nothing_else(co
     assert offer is not None
     assert offer.usd_per_chip_hour == 15
     assert [s.chips for s in catalogue.sizes("tpu_v9")] == [256, 512, 768, 1024]
-    assert catalogue.find_accelerator("Google TPU v9") == "tpu_v9"
+    assert catalogue.resolve_alias("Google TPU v9")[0] == "tpu_v9"
     assert catalogue.resolve_alias("v9-256") == ("tpu_v9", 256)
     assert catalogue.presets["new"]["model"] == "new_model"
     assert catalogue.architectures["new_model"].name == "New"

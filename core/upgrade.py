@@ -1,0 +1,73 @@
+"""Kept snapshots as today's code needs them: what was added since has a default there.
+
+Write an entry below with every new column that a record or the scenario reads, and with every row that becomes
+required; never take one away. Cells are written as in the CSV files, "" where nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from core.tables import SCHEMA, Cells, Column, Table, columns_by_table, read_cells, typed
+
+COLUMNS: dict[tuple[str, str], str] = {}
+"""By table and column (schema.csv is a table too): the cell that every row of an older snapshot has."""
+
+ROWS: dict[str, tuple[Cells, ...]] = {}
+"""By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
+
+
+def added(table: str) -> dict[str, str]:
+    """Columns of a table that a kept snapshot may lack, with the cell that stands for them."""
+    return {column: cell for (name, column), cell in COLUMNS.items() if name == table}
+
+
+def _described(folder: Path, current: Path) -> tuple[Table, dict[str, tuple[Column, ...]], set[tuple[str, str]]]:
+    """The kept schema with the columns added since and today's required rows; its columns; what it had itself."""
+    cells, lines = read_cells(folder / "schema.csv", SCHEMA, added("schema"))
+    today = {
+        (row.get("table", ""), row.get("column", "")): row for row in read_cells(current / "schema.csv", SCHEMA)[0]
+    }
+    own = {(row.get("table", ""), row.get("column", "")) for row in cells}
+    tables = {table for table, _ in own}
+    needed = {place: row.get("must_hold", "") for place, row in today.items()}
+    for row in cells:
+        row["must_hold"] = needed.get((row.get("table", ""), row.get("column", "")), "")
+    for (table, column), row in today.items():
+        if (table, column) not in own and ((table, column) in COLUMNS or (table in ROWS and table not in tables)):
+            cells.append(dict(row))
+            lines.append(lines[-1] + 1)
+    schema = typed("schema", SCHEMA, cells, lines)
+    return schema, columns_by_table(schema), own
+
+
+def read_kept(folder: Path, current: Path) -> dict[str, Table]:
+    """The tables of a kept snapshot, brought up to the schema of the ``current`` folder.
+
+    Cells are held to the kept schema, as on the day they were kept; added ones to today's.
+    """
+    schema, columns, own = _described(folder, current)
+    tables = {"schema": schema}
+    for name, described in columns.items():
+        lacking = {c: cell for c, cell in added(name).items() if (name, c) not in own}
+        cells: list[dict[str, str]] = []
+        lines: list[int] = []
+        if any(table == name for table, _ in own):
+            cells, lines = read_cells(folder / f"{name}.csv", described, lacking)
+        for row in _missing_rows(name, described, cells):
+            cells.append(row)
+            lines.append(max(lines, default=1) + 1)
+        tables[name] = typed(name, described, cells, lines)
+    return tables
+
+
+def _missing_rows(name: str, columns: tuple[Column, ...], cells: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The default rows of a table whose keys no row has, in the columns that it has."""
+    names, keys = {c.column for c in columns}, [c.column for c in columns if c.key]
+
+    def key(row: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(row.get(k, "") for k in keys)
+
+    held = {key(row) for row in cells}
+    return [{k: v for k, v in row.items() if v and k in names} for row in ROWS.get(name, ()) if key(row) not in held]
