@@ -1,66 +1,67 @@
-"""Look up the packages the app needs among known vulnerabilities.
+"""Look up every pinned package, the tools' too, among known vulnerabilities.
 
-Fails when one is found. When the source cannot be asked, or knows none of the packages, it says so and passes:
-a check that needs somebody else's server must not stop work.
+Exit code 1 when one is found, or when the look-up fails for any reason but one: where the source cannot be reached, or
+knows none of the packages, it says NOT CHECKED and passes, as somebody else's server must not stop work.
 """
+
+from __future__ import annotations
 
 import json
 import re
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Sequence
 from pathlib import Path
 
-from packaging.requirements import Requirement
+PINS = Path(__file__).parent.parent / "constraints.txt"
+# What pip-audit writes when nobody answers: its own two lines, and what the HTTP client raises through it.
+UNREACHABLE = re.compile(
+    r"Could not connect to|your network may be blocking this service"
+    r"|^(requests|urllib3)\.exceptions\.(ConnectionError|ConnectTimeout|ReadTimeout|Timeout|ProxyError|MaxRetryError)\b"
+    r"|^requests\.exceptions\.HTTPError: (429|5\d\d)\b",
+    re.MULTILINE,
+)
 
 
-def needed(requirements: Path) -> dict[str, str]:
-    """Name and installed version of every package in ``requirements`` and of what those need in turn."""
-    lines = (re.sub(r"\s*#.*", "", line) for line in requirements.read_text().splitlines())
-    queue, seen = [Requirement(line) for line in lines if line.strip()], dict[str, str]()
-    visited = set[tuple[str, str]]()
-    while queue:
-        requirement = queue.pop()
-        for extra in (*requirement.extras, ""):
-            if (requirement.name.lower(), extra) in visited:
-                continue
-            visited.add((requirement.name.lower(), extra))
-            try:
-                package = distribution(requirement.name)
-            except PackageNotFoundError:  # optional on this platform
-                continue
-            seen[package.name] = package.version
-            children = (Requirement(text) for text in package.requires or ())
-            queue += [c for c in children if c.marker is None or c.marker.evaluate({"extra": extra})]
-    return seen
-
-
-def main() -> int:
-    packages = needed(Path("requirements.txt"))
-    with tempfile.TemporaryDirectory() as folder:
-        pins, answer = Path(folder, "pins.txt"), Path(folder, "answer.json")
-        pins.write_text("".join(f"{name}=={version}\n" for name, version in packages.items()))
-        command = [sys.executable, "-m", "pip_audit", "--requirement", str(pins), "--no-deps", "--disable-pip"]
-        command += ["--format", "json", "--output", str(answer), "--progress-spinner", "off", "--timeout", "10"]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-            reason = (run.stderr.strip().splitlines() or [""])[-1]
-        except subprocess.TimeoutExpired:
-            reason = "no answer within two minutes"
-        if not answer.exists():
-            print(f"note: not checked, the source of known vulnerabilities cannot be reached ({reason[:200]})")
-            return 0
-        rows = json.loads(answer.read_text())["dependencies"]
-    checked = [row for row in rows if "vulns" in row]
-    found = [(row, problem) for row in checked for problem in row["vulns"]]
+def judge(answer: str, errors: str) -> tuple[int, list[str]]:
+    """Exit code and lines to print, from pip-audit's answer in JSON ("" for none) and what it wrote to stderr."""
+    if not answer:
+        last = errors.strip().splitlines()[-1:] or ["no message"]
+        if UNREACHABLE.search(errors):
+            return 0, [f"NOT CHECKED: the source of known vulnerabilities cannot be reached ({last[0][:200]})"]
+        return 1, [f"the look-up failed: {last[0][:400]}"]
+    rows = json.loads(answer)["dependencies"]
+    known = [row for row in rows if "vulns" in row]
+    if not rows:
+        return 1, ["the look-up failed: no package was asked for"]
+    if not known:
+        return 0, [f"NOT CHECKED: the source that answers here knows none of the {len(rows)} packages"]
+    found = [(row, problem) for row in known for problem in row["vulns"]]
+    lines = []
     for row, problem in found:
         fixed = ", ".join(problem["fix_versions"]) or "no version yet"
-        print(f"{row['name']} {row['version']}: {problem['id']}, fixed in {fixed}")
-    note = "" if len(checked) == len(rows) else "; the source knows nothing of the others"
-    print(f"{len(found)} known vulnerabilities in {len(checked)} of {len(rows)} packages{note}")
-    return 1 if found else 0
+        lines.append(f"{row['name']} {row['version']}: {problem['id']}, fixed in {fixed}")
+    lines.append(f"known vulnerabilities: {len(found)}, in {len(known)} packages looked up")
+    if unknown := [row["name"] for row in rows if "vulns" not in row]:
+        lines.append(f"NOT CHECKED, unknown to the source: {', '.join(unknown)}")
+    return 1 if found else 0, lines
+
+
+def main(extra: Sequence[str] = ()) -> int:
+    """Ask, with ``extra`` arguments for pip-audit (``--vulnerability-service osv`` asks another source)."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder, "answer.json")
+        command = [sys.executable, "-m", "pip_audit", "--requirement", str(PINS), "--no-deps", "--disable-pip"]
+        command += ["--format", "json", "--output", str(answer), "--progress-spinner", "off", "--timeout", "10", *extra]
+        try:
+            errors = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False).stderr
+        except subprocess.TimeoutExpired:
+            errors = "Could not connect to the source within three minutes"
+        code, lines = judge(answer.read_text(encoding="utf-8") if answer.exists() else "", errors)
+    print("\n".join(lines))
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-from importlib.metadata import packages_distributions
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 from tests.test_imports import ALLOWED, imported, python_files
@@ -29,21 +31,57 @@ def tracked(pattern: str) -> list[Path]:
     return [ROOT / line for line in run.stdout.splitlines() if (ROOT / line).exists()]
 
 
-def requirements(name: str) -> dict[str, str]:
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
+
+
+def lines_of(name: str) -> list[str]:
     lines = (line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines())
-    return dict(line.partition("==")[::2] for line in lines if line)
+    return [line for line in lines if line]
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def requirements(name: str) -> list[Requirement]:
+    return [Requirement(line) for line in lines_of(name) if not line.startswith("-")]
+
+
+@pytest.mark.parametrize("name", [*REQUIREMENTS, "constraints.txt"])
 def test_every_requirement_is_pinned_to_one_version(name: str) -> None:
-    loose = {k: v for k, v in requirements(name).items() if not re.fullmatch(r"\d+(\.\w+)*", v)}
+    loose = [str(r) for r in requirements(name) if not re.fullmatch(r"==\d+(\.\w+)*", str(r.specifier))]
     assert not loose
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_requirements_are_installed_under_the_constraints(name: str) -> None:
+    assert [line for line in lines_of(name) if line.startswith("-")] == ["-c constraints.txt"]
+
+
+def closure() -> dict[str, str]:
+    """Name and installed version of all that the requirements pull in on this machine; pip comes with Python."""
+    queue, seen, found = [r for name in REQUIREMENTS for r in requirements(name)], set[tuple[str, str]](), {}
+    while queue:
+        requirement = queue.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in {*requirement.extras, ""} - {extra for seen_name, extra in seen if seen_name == name}:
+            seen.add((name, extra))
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = "not installed"
+                continue
+            needs = [Requirement(text) for text in requires(name) or ()]
+            queue += [r for r in needs if r.marker is None or r.marker.evaluate({"extra": extra})]
+    return {name: installed for name, installed in found.items() if name != "pip"}
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    here = [r for r in requirements("constraints.txt") if r.marker is None or r.marker.evaluate()]
+    pinned = {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in here}
+    assert closure() == pinned, "make pins rewrites constraints.txt"
 
 
 def test_the_app_imports_what_is_required_and_nothing_else() -> None:
     homes = packages_distributions()
     used = {homes[name][0].lower() for path in SOURCES for name in imported(path) - OWN}
-    assert used == {re.sub(r"\[.*\]", "", name).lower() for name in requirements("requirements.txt")}
+    assert used == {requirement.name.lower() for requirement in requirements("requirements.txt")}
 
 
 def test_hosting_services_find_only_requirements_txt() -> None:
@@ -94,5 +132,5 @@ def test_documents_link_to_files_that_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
     assert not [link for link in links if not (path.parent / link).exists()]
-    names = re.findall(r"`((?:core|data|docs|pages|tests|ui)/[\w./-]+\.\w+)`", text)
+    names = re.findall(r"`((?:benchmarks|core|data|docs|locale|pages|scripts|static|tests|ui)/[\w./-]+\.\w+)`", text)
     assert not [name for name in names if not (ROOT / name).exists()]
