@@ -8,7 +8,7 @@ CATALOGUE := locale/compute_reckoner.pot
 EXTRACT := $(PY) -m babel.messages.frontend --quiet extract --keyword=N_ --keyword=t --keyword=n:1,2 \
 	--project="Compute Reckoner" --omit-header --sort-output --add-location=file --add-comments=Translators: app.py pages ui core
 
-.PHONY: help run test check style types imports strings audit bench messages browser
+.PHONY: help run test check style types imports strings audit bench messages pins browser
 
 help:
 	@echo "make run        start the dashboard on http://$(ADDRESS):$(PORT)   (PORT=… and ADDRESS=… change that)"
@@ -16,8 +16,9 @@ help:
 	@echo "make check      style, types, import directions, translations, known vulnerabilities"
 	@echo "make bench      measure what a slider move costs"
 	@echo "make messages   collect the strings to translate into $(CATALOGUE)"
+	@echo "make pins       take up new versions: rewrite constraints.txt from the requirements"
 
-run: .venv/.app
+run: .venv/.app .venv/.tables
 	@exec $(PY) -m streamlit run app.py --server.headless true --server.port $(PORT) --server.address $(ADDRESS)
 
 test: browser
@@ -53,19 +54,26 @@ bench: .venv/.dev
 messages: .venv/.dev
 	@$(EXTRACT) --output-file=$(CATALOGUE)
 
+pins: .venv/.dev
+	@sh scripts/pins.sh
+
 browser: .venv/.dev
 	@sh scripts/browser.sh
 
-# The stamps say what is installed; they are older than the requirements once those change.
-.venv/.app: requirements.txt | $(PY)
+# The stamps say what is installed, and which tables were found sound; they are older than what changes after them.
+.venv/.app: requirements.txt constraints.txt | $(PY)
 	@echo "Installing what the app needs…"
 	@sh scripts/install.sh -r requirements.txt
 	@touch $@
 
-.venv/.dev: requirements.txt requirements-dev.txt | $(PY)
+.venv/.dev: requirements.txt requirements-dev.txt constraints.txt | $(PY)
 	@echo "Installing what the app and its tests need…"
 	@sh scripts/install.sh -r requirements.txt -r requirements-dev.txt
 	@touch .venv/.app $@
+
+.venv/.tables: data $(wildcard data/*.csv) $(wildcard core/*.py) | .venv/.app
+	@$(PY) -m scripts.check_tables
+	@touch $@
 
 $(PY):
 	@sh scripts/venv.sh $(PYTHON)

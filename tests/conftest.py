@@ -19,6 +19,17 @@ settings.register_profile("explore", max_examples=2000, deadline=None, print_blo
 settings.load_profile("repeatable")
 
 
+def pytest_configure() -> None:
+    """Stop on a bad row with its file, row and column, before every test file fails to load for it."""
+    from core.catalogue import load_catalogue
+    from core.messages import InputError
+
+    try:
+        load_catalogue()
+    except InputError as error:
+        pytest.exit(str(error), returncode=2)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests last: they are slow, and Playwright's event loop is in the way of other asyncio code."""
     items.sort(key=lambda item: "tests/browser/" in item.path.as_posix())
