@@ -44,14 +44,13 @@ def main() -> None:
         if desk.language != t.language:  # the titles above are in another
             st.rerun()
         settle_memory()
-        with frame.guarded(t, strip.reset):
+        with frame.guarded(t, strip.start_over):
             view = answer(t, desk)
             if not embedded:
                 with st.sidebar:
                     sidebar.draw(view)
             strip.draw(view)
-            desk.framed = set(desk.drawn)
-            with frame.guarded(t, strip.reset):
+            with frame.guarded(t, strip.start_over):
                 here.run()
             frame.page_links(view, pages, embedded=embedded)
             watch_theme()

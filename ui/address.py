@@ -13,13 +13,15 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.catalogue import Catalogue
-from core.link import encode, query
+from core.link import encode, preset_scenario, query
+from core.report import Report
 from core.scenario import PRIVATE_FIELDS, Scenario
 from ui.i18n import is_language_code
 
 LANGUAGE_PARAM = "lang"
 VIEW_PARAMS = ("axis",)  # how a page is looked at; no part of the scenario
 _VIEW_VALUE_LENGTH = 16
+IN_CASH_TOTAL = ("credits_usd", "new_hires", "engineer_usd_per_year", "setup_weeks")  # of the private fields
 
 
 def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -84,14 +86,27 @@ def write(params: Mapping[str, str]) -> None:
         st.query_params.from_dict(dict(params))
 
 
-def link(scenario: Scenario, catalogue: Catalogue, view: Mapping[str, str], *, private: bool) -> str:
-    """The absolute address of this page with this scenario; relative when the browser's is unknown."""
-    text = query({**encode(scenario, catalogue, private=private), **view})
+def link(report: Report, catalogue: Catalogue, view: Mapping[str, str], *, private: bool = False) -> str:
+    """The absolute address of this page with this scenario; relative when the browser's is unknown.
+
+    It records the total of the focus for the day the model has moved on, unless that would give away
+    what a link without company numbers leaves out.
+    """
+    bills, scenario = report.focus.bills, report.scenario
+    total = bills["cash"].total_usd if bills and (private or not _private_total(scenario, catalogue)) else None
+    text = query({**encode(scenario, catalogue, private=private, total_usd=total), **view})
     base = st.context.url
     if not base:
         return f"?{text}"
     scheme, host, path, _, _ = urlsplit(base)
     return urlunsplit((scheme, host, path or "/", text, ""))
+
+
+def _private_total(scenario: Scenario, catalogue: Catalogue) -> bool:
+    """Whether company numbers are in the cash total: an own quote, or another value than the preset's."""
+    preset = preset_scenario(scenario.preset, catalogue)
+    own = any(getattr(scenario, name) != getattr(preset, name) for name in IN_CASH_TOTAL)
+    return own or any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms)
 
 
 def left_out(scenario: Scenario) -> tuple[str, ...]:

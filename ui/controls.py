@@ -1,9 +1,10 @@
 """Scenario and widgets kept equal: what each widget shows of the scenario, and what it changes in it.
 
-A run goes: which widgets moved since the last one (:func:`moved`), their fields into the current
-scenario, ``settle`` to the nearest valid one, and then every widget's value set from the result
-(:func:`show_all`) before a widget is made. So no widget shows anything but the scenario used, a value
-no slider offers survives untouched, and the widgets of a page the reader has left need no keeping.
+A run goes: which widgets moved since the last one (:func:`moved`), their fields and then what a
+button asked for into the current scenario, ``settle`` to the nearest valid one (:func:`take_all`),
+and every widget's value set from the result as the widget is made (:func:`use`). So no widget shows
+anything but the scenario used, a value no slider offers survives untouched, and the widgets of a page
+the reader has left need no keeping.
 """
 
 from __future__ import annotations
@@ -17,40 +18,41 @@ import streamlit as st
 from core.catalogue import Catalogue
 from core.link import settle
 from core.messages import Message
-from core.numbers import NBSP, count, parse_count
+from core.numbers import count, parse_count
 from core.report import Report
 from core.scenario import Platform, Scenario
 
 Values = dict[str, object]
 State = MutableMapping[Any, Any]
+Change = Callable[[Values, "Desk"], None]
 DESK = "desk"
+OPEN = "open_"  # how the keys of expanders and popovers begin; their state is whether they are open
 
 
 @dataclass
 class Desk:
     """The working state of one reader's session."""
 
+    controls: Mapping[str, Control]
     catalogue: Catalogue
     scenario: Scenario
     messages: tuple[Message, ...] = ()
     report: Report | None = None  # the last answer; a control may build on it
     language: str = "en"
-    snapshot: str | None = None  # a kept snapshot the link asked for; None: current data
     view: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     written_before: dict[str, str] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)  # values the widgets were given last
     replaced: dict[str, object] = field(default_factory=dict)  # what a browser may still send instead
     drawn: set[str] = field(default_factory=set)  # widgets made in this run so far
-    drawn_before: set[str] = field(default_factory=set)  # and in the last run that was not cut short
-    framed: set[str] = field(default_factory=set)  # those of them that stand on every page
+    opened: set[str] = field(default_factory=set)  # expanders and popovers that stood open
     page: str = ""  # path of the page shown last
     unread: dict[str, str] = field(default_factory=dict)  # texts that could not be read, by widget
     bench: tuple[Platform, ...] = ()  # every platform offered, in the order shown
     benched: set[Platform] = field(default_factory=set)  # those switched off
-    editing: str = ""  # key of the platform whose offer is being edited
-    switch: bool = False  # current data were asked for in place of a kept snapshot
-    pending: Values | None = None  # set by a button: the scenario wanted next
+    editing: str = ""  # key of the platform whose offer is being edited; empty: the focus
+    refused: bool = False  # one platform too many was switched on
+    pending: list[Change] = field(default_factory=list)  # what buttons ask of the coming run
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ def number(name: str, *, scale: float = 1.0, whole: bool = False, optional: bool
 def write_count(value: float) -> str:
     """``value`` as briefly as it can be written and still be read back exactly.
 
-    >>> write_count(50e9), write_count(123_456.0), write_count(2.5), write_count(300_000)
-    ('50B', '123,456', '2.5', '300k')
+    >>> write_count(50e9), write_count(115.3e6), write_count(123_456.0), write_count(2.5), write_count(300_000)
+    ('50B', '115.3M', '123,456', '2.5', '300k')
     """
 
     def same(text: str) -> bool:
@@ -112,13 +114,9 @@ def write_count(value: float) -> str:
         except ValueError:
             return False
 
-    candidates = [count(value), f"{value:,.0f}", f"{value:g}"]
-    candidates += [
-        f"{value / scale:.12g}{letter}"
-        for scale, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"))
-        if abs(value) >= scale
-    ]
-    return next((text for text in candidates if NBSP not in text and same(text)), repr(float(value)))
+    steps = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
+    brief = [f"{value / scale:.4g}{letter}" for scale, letter in steps if abs(value) >= scale]
+    return next(filter(same, (count(value), *brief, f"{value:,.0f}", f"{value:g}")), f"{float(value):,}")
 
 
 def fields_of(scenario: Scenario) -> Values:
@@ -133,25 +131,41 @@ def desk() -> Desk:
 
 
 def use(key: str) -> str:
-    """The key for a widget that is being made. What is not made keeps no value of the reader's."""
-    desk().drawn.add(key)
+    """The key for a widget that is being made, which gets the value the scenario has."""
+    here = desk()
+    give(here.controls[key], here, st.session_state)
     return key
 
 
-def moved(controls: Mapping[str, Control], desk: Desk, state: State) -> dict[str, object]:
+def give(control: Control, desk: Desk, state: State) -> None:
+    """Set a widget's value in ``state`` (the session's), and remember it. Runs before the widget is made."""
+    key = control.key
+    stood = key in desk.shown and key in state
+    desk.drawn.add(key)
+    if key in desk.unread and stood:
+        desk.shown[key] = state[key]  # the reader's text stays, with a sentence under it
+        return
+    desk.unread.pop(key, None)
+    assert desk.report is not None  # the answer comes before the widgets
+    value = control.show(desk.scenario, desk.report, desk)
+    if key not in state or state[key] != value:
+        if stood:
+            desk.replaced[key] = state[key]
+        state[key] = value
+    desk.shown[key] = value
+
+
+def moved(desk: Desk, state: State, *, company: bool = False) -> dict[str, object]:
     """Values in ``state`` (the session's) of the widgets the reader moved since they were last given one.
 
     A browser that has not yet drawn a value we set sends the old one along with the next move.
-    Such an echo is told from a move by not being alone, and is not taken. A widget that was not made
-    has no value of the reader's: its key shows whatever was set there before it first was.
+    Such an echo is told from a move by not being alone, and is not taken. ``company``: something else
+    than a value made this run, so that a value from before cannot be the reader's move.
     """
-    made = desk.drawn | desk.drawn_before
     different = {
-        key: state[key]
-        for key in controls
-        if key in made and key in state and key in desk.shown and state[key] != desk.shown[key]
+        key: state[key] for key in desk.controls if key in desk.shown and key in state and state[key] != desk.shown[key]
     }
-    if len(different) > 1:
+    if company or len(different) > 1:
         different = {
             key: value for key, value in different.items() if not (key in desk.replaced and desk.replaced[key] == value)
         }
@@ -161,46 +175,47 @@ def moved(controls: Mapping[str, Control], desk: Desk, state: State) -> dict[str
     return different
 
 
-def take_all(controls: Mapping[str, Control], changes: Mapping[str, object], desk: Desk) -> None:
-    """Put the moved widgets into the scenario and settle it. Unreadable text changes nothing."""
+def company(desk: Desk, state: State) -> bool:
+    """Whether a button, or an expander or popover opened or closed, made this run."""
+    opened = {str(key) for key in state if str(key).startswith(OPEN) and state[key]}
+    changed, desk.opened = opened != desk.opened, opened
+    return changed or bool(desk.pending)
+
+
+def take_all(changes: Mapping[str, object], desk: Desk) -> None:
+    """Put the moved widgets, then what buttons asked for, into the scenario; the nearest valid one is the session's.
+
+    Text that cannot be read changes nothing.
+    """
     values = fields_of(desk.scenario)
     for key, value in changes.items():
         desk.unread.pop(key, None)
         try:
-            controls[key].take(values, value, desk)
+            desk.controls[key].take(values, value, desk)
         except ValueError:
             desk.unread[key] = str(value)
-    put(values, desk)
-
-
-def put(values: Values, desk: Desk) -> None:
-    """Make the valid scenario nearest to ``values`` the session's scenario."""
+    for wanted in desk.pending:
+        wanted(values, desk)
+    desk.pending.clear()
     decoded = settle(values, desk.catalogue)
     desk.scenario, desk.messages = decoded.scenario, decoded.messages
 
 
+def later(wanted: Change) -> None:
+    """For callbacks: ``wanted`` is done to the scenario of the coming run, after what the reader moved."""
+    desk().pending.append(wanted)
+
+
 def change(**fields: object) -> None:
-    """For callbacks: the current scenario with ``fields`` changed, from the coming run on."""
-    here = desk()
-    here.pending = {**fields_of(here.scenario), **fields}
+    """For callbacks: ``fields`` get these values; none at all settles the scenario once more."""
+    later(lambda values, desk: values.update(fields))
 
 
 def apply(scenario: Scenario) -> None:
-    """For callbacks (a preset, Reset, Try it): ``scenario`` replaces the current one, in every widget."""
-    desk().pending = fields_of(scenario)
+    """For callbacks (Reset, Try it): ``scenario`` replaces the current one, in every widget."""
 
+    def replace_all(values: Values, desk: Desk) -> None:
+        values.update(fields_of(scenario))
+        desk.unread.clear()
 
-def show_all(controls: Mapping[str, Control], report: Report, desk: Desk, state: State) -> None:
-    """Give every widget the value the scenario has. Runs before any of them is made."""
-    for key, control in controls.items():
-        if key in desk.unread and key in state:
-            desk.shown[key] = state[key]  # the reader's text stays, with a sentence under it
-            continue
-        value = control.show(desk.scenario, report, desk)
-        if key not in state:
-            state[key] = value
-        elif state[key] != value:
-            if key in desk.drawn_before:
-                desk.replaced[key] = state[key]
-            state[key] = value
-        desk.shown[key] = value
+    later(replace_all)

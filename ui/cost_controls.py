@@ -6,7 +6,7 @@ from typing import get_args
 
 import streamlit as st
 
-from core.curves import Axis
+from core.curves import AXES, Axis
 from core.numbers import MINUS, NBSP
 from core.report import Report
 from core.scenario import Basis, Scenario
@@ -14,12 +14,11 @@ from ui.controls import Control, Desk, Values, plain, use
 from ui.frame import View
 
 PRICE_CHANGES = (-0.3, 0.0, 0.4)
-AXES: tuple[Axis, ...] = get_args(Axis)
 
 
-def _show_axis(scenario: Scenario, report: Report, desk: Desk) -> object:
+def _show_axis(scenario: Scenario, report: Report, desk: Desk) -> Axis:
     asked = desk.view.get("axis")
-    return asked if asked in AXES else AXES[0]
+    return next((axis for axis in AXES if axis == asked), AXES[0])
 
 
 def _take_axis(values: Values, value: object, desk: Desk) -> None:
@@ -69,8 +68,7 @@ def draw(view: View) -> None:
 
 def chosen_axis(view: View) -> Axis:
     """What the cost is drawn against."""
-    asked = view.desk.view.get("axis")
-    return next((axis for axis in AXES if axis == asked), AXES[0])
+    return _show_axis(view.scenario, view.report, view.desk)
 
 
 def signed_percent(change: float) -> str:

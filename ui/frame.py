@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.catalogue import Catalogue
+from core.catalogue import Catalogue, load_catalogue
 from core.messages import Message
 from core.report import Report
 from core.scenario import Scenario
@@ -128,7 +128,7 @@ def downloads(view: View, charts: Sequence[Chart]) -> None:
         for chart in charts:
             name = chart.key.replace("_", "-")
             st.download_button(
-                view.t("Save the table: {title}", title=chart.title),
+                view.t("Save {name} (CSV)", name=chart.name),
                 data=_csv_of(chart),
                 file_name=view.file_name(name),
                 mime="text/csv",
@@ -149,7 +149,7 @@ def page_links(view: View, pages: Sequence[tuple[Any, str]], *, embedded: bool) 
         for page, title in pages:
             st.page_link(page, label=title)
         if embedded:
-            whole = address.link(view.scenario, view.catalogue, view.desk.view, private=True)
+            whole = address.link(view.report, view.catalogue, view.desk.view)
             st.link_button(view.t("Open with all settings"), whole, type="tertiary", icon=":material/open_in_new:")
 
 
@@ -163,7 +163,7 @@ def expander(label: str, key: str, draw: Callable[[], None]) -> None:
 
 @contextmanager
 def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
-    """Whatever goes wrong inside, the reader gets one sentence and a way out; the log gets the trace."""
+    """Whatever fails inside, the reader gets one sentence and, with ``reset``, a way out. The log has the trace."""
     try:
         yield
     except Exception:
@@ -178,14 +178,14 @@ def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
 
 def old_data(view: View) -> None:
     """Say that the link was made with older data, and offer today's."""
-    if view.desk.snapshot is None:
+    if view.catalogue.snapshot == load_catalogue().snapshot:
         return
-    said = view.t("Prices and runs of {snapshot}, as the link asked.", snapshot=view.desk.snapshot)
+    said = view.t("Prices and runs of {snapshot}, as the link asked.", snapshot=view.catalogue.snapshot)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[:material/history: {escape(said)}]", width="content")
         st.button(view.t("Use current data"), key="current_data", type="tertiary", on_click=_use_current)
 
 
 def _use_current() -> None:
-    desk = controls.desk()
-    desk.snapshot, desk.switch = None, True
+    controls.desk().catalogue = load_catalogue()
+    controls.change()

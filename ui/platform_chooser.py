@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import get_args
 
 import streamlit as st
@@ -20,6 +20,7 @@ from ui.i18n import Translator
 
 MIXED = "mixed"
 _ADD = "w_add"
+_QUOTE = "w_edit_quote"
 
 
 def plan_name(t: Translator, plan: str) -> str:
@@ -51,67 +52,70 @@ def common_plan(platforms: Sequence[Platform]) -> str:
     return plans.pop() if len(plans) == 1 else MIXED
 
 
-def _replace(values: Values, platforms: Sequence[Platform], focus: int) -> None:
-    """Put platforms into the scenario and keep the focus on the one at index ``focus``."""
-    values["platforms"] = tuple(platforms)
-    values["focus"] = platform_keys(tuple(platforms))[focus] if platforms else ""
-
-
-def _current(values: Values) -> tuple[list[Platform], int]:
-    platforms = list(values["platforms"])  # type: ignore[call-overload]
+def _current(values: Values, desk: Desk) -> tuple[list[Platform], int, int]:
+    """The platforms, the place of the focus and that of the one being edited."""
+    platforms: list[Platform] = list(values["platforms"])  # type: ignore[call-overload]
     keys = platform_keys(tuple(platforms))
-    return platforms, keys.index(str(values["focus"])) if values["focus"] in keys else 0
+    focus = keys.index(str(values["focus"])) if values["focus"] in keys else 0
+    return platforms, focus, keys.index(desk.editing) if desk.editing in keys else focus
+
+
+def _replace(values: Values, desk: Desk, platforms: Sequence[Platform], focus: int, edited: int | None) -> None:
+    """Put platforms into the scenario, with the focus and the one being edited (None: the focus) at these places."""
+    keys = platform_keys(tuple(platforms))
+    values["platforms"], values["focus"] = tuple(platforms), keys[focus]
+    desk.editing = "" if edited is None else keys[edited]
 
 
 def _take_plan(values: Values, value: object, desk: Desk) -> None:
     if value not in get_args(Plan):
         return
-    platforms, focus = _current(values)
+    platforms, focus, edited = _current(values, desk)
     desk.bench = tuple(p.model_copy(update={"plan": value}) for p in desk.bench)
     desk.benched = {p.model_copy(update={"plan": value}) for p in desk.benched}
-    _replace(values, [p.model_copy(update={"plan": value}) for p in platforms], focus)
+    moved = [p.model_copy(update={"plan": value}) for p in platforms]
+    _replace(values, desk, moved, focus, edited if desk.editing else None)
 
 
 def _show_platforms(scenario: Scenario, report: Report, desk: Desk) -> object:
-    line_up(desk)
+    """What is in the scenario, among the pills: those and what was switched off, in a steady order."""
+    kept = [p for p in desk.bench if p in scenario.platforms or p in desk.benched]
+    desk.bench = tuple(dict.fromkeys((*kept, *scenario.platforms)))
+    desk.benched -= set(scenario.platforms)
     return [format_platform(p) for p in desk.bench if p in scenario.platforms]
-
-
-def line_up(desk: Desk) -> None:
-    """Bring the pills up to date: what is in the scenario or was switched off, in a steady order."""
-    kept = [p for p in desk.bench if p in desk.scenario.platforms or p in desk.benched]
-    desk.bench = tuple(dict.fromkeys((*kept, *desk.scenario.platforms)))
-    desk.benched -= set(desk.scenario.platforms)
 
 
 def _take_platforms(values: Values, value: object, desk: Desk) -> None:
     wanted = {str(text) for text in value}  # type: ignore[attr-defined]
-    platforms, focus = _current(values)
-    before = platforms[focus]
+    platforms, focus, edited = _current(values, desk)
     after = [p for p in platforms if format_platform(p) in wanted]
     after += [p for p in desk.bench if format_platform(p) in wanted and p not in after]
-    if not after:
+    desk.refused = len(after) > MAX_PLATFORMS
+    if not after or desk.refused:
         return  # the last platform stays
     desk.benched |= {p for p in platforms if p not in after}
-    _replace(values, after, after.index(before) if before in after else 0)
-    if before not in after and desk.report is not None:
+    before, editing = platforms[focus], platforms[edited] if desk.editing else None
+    stays = before in after
+    place = after.index(editing) if editing in after else None
+    _replace(values, desk, after, after.index(before) if stays else 0, place)
+    if not stays and desk.report is not None:
         now = str(values["focus"])
         values["chips"] = next((e.size.chips for e in desk.report.platforms if e.id == now), values["chips"])
         values["mfu"] = None  # it was the value of the chip that has left
 
 
-def _edited(scenario: Scenario, desk: Desk) -> Platform:
-    keys = platform_keys(scenario.platforms)
-    return scenario.platforms[keys.index(desk.editing if desk.editing in keys else scenario.focus)]
+def _edited(desk: Desk) -> Platform:
+    platforms, _, edited = _current({"platforms": desk.scenario.platforms, "focus": desk.scenario.focus}, desk)
+    return platforms[edited]
 
 
 def _show_editing(scenario: Scenario, report: Report, desk: Desk) -> object:
-    keys = platform_keys(scenario.platforms)
-    return desk.editing if desk.editing in keys else scenario.focus
+    return desk.editing if desk.editing in platform_keys(scenario.platforms) else scenario.focus
 
 
 def _take_editing(values: Values, value: object, desk: Desk) -> None:
     desk.editing = str(value)
+    desk.unread.pop(_QUOTE, None)  # it was about another platform
 
 
 def _offer_code(platform: Platform) -> str:
@@ -123,46 +127,41 @@ def _platform_of(offer: Offer) -> Platform:
 
 
 def _show_offer(scenario: Scenario, report: Report, desk: Desk) -> object:
-    return _offer_code(_edited(scenario, desk))
+    return _offer_code(_edited(desk))
 
 
 def _take_offer(values: Values, value: object, desk: Desk) -> None:
     plan, provider, region = str(value).split("~", 2)
     _edit(values, desk, plan=plan, provider=provider, region=region)
+    desk.unread.pop(_QUOTE, None)
 
 
 def _show_quote(scenario: Scenario, report: Report, desk: Desk) -> object:
-    quote = _edited(scenario, desk).quote_usd_per_chip_hour
+    quote = _edited(desk).quote_usd_per_chip_hour
     return "" if quote is None else write_count(quote)
 
 
 def _take_quote(values: Values, value: object, desk: Desk) -> None:
     text = str(value or "").strip()
-    quote = parse_count(text) if text else None
-    if quote is not None and not 0 <= quote <= 1e6:
-        raise ValueError("no price")
-    _edit(values, desk, quote_usd_per_chip_hour=quote)
+    _edit(values, desk, quote_usd_per_chip_hour=parse_count(text) if text else None)
 
 
 def _edit(values: Values, desk: Desk, **update: object) -> None:
-    """Change the platform being edited, wherever it is known."""
-    platforms, focus = _current(values)
-    old = _edited(desk.scenario, desk)
-    if old not in platforms:
-        return
-    new, index = old.model_copy(update=update), platforms.index(old)
-    platforms[index] = new
-    desk.bench = tuple(new if p == old else p for p in desk.bench)
-    _replace(values, platforms, focus)
-    desk.editing = platform_keys(tuple(platforms))[index]
+    """Change the platform being edited, wherever it is known. Raises ``ValueError`` for what it cannot be."""
+    platforms, focus, edited = _current(values, desk)
+    old = platforms[edited]
+    platforms[edited] = Platform.model_validate({**dict(old), **update})
+    desk.bench = tuple(platforms[edited] if p == old else p for p in desk.bench)
+    _replace(values, desk, platforms, focus, edited)
 
 
+# Taken in this order: what was typed about a platform is about the one that was being edited then.
 CONTROLS = (
     Control("w_plan", lambda scenario, report, desk: common_plan(scenario.platforms), _take_plan),
     Control("w_platforms", _show_platforms, _take_platforms),
-    Control("w_edit", _show_editing, _take_editing),
+    Control(_QUOTE, _show_quote, _take_quote),
     Control("w_edit_offer", _show_offer, _take_offer),
-    Control("w_edit_quote", _show_quote, _take_quote),
+    Control("w_edit", _show_editing, _take_editing),
 )
 
 
@@ -205,32 +204,39 @@ def _add() -> None:
     """Callback: put the chosen platform into the scenario and empty the box."""
     text = st.session_state[_ADD]
     st.session_state[_ADD] = None
-    desk = controls.desk()
     if text:
-        platform = _parsed(text, desk.catalogue)
-        if platform not in desk.scenario.platforms:
-            controls.change(platforms=(*desk.scenario.platforms, platform))
+        controls.later(lambda values, desk: _put(values, desk, _parsed(text, desk.catalogue)))
 
 
-def _remove() -> None:
-    values = controls.fields_of(controls.desk().scenario)
-    edited = _edited(controls.desk().scenario, controls.desk())
-    wanted = [format_platform(p) for p in controls.desk().scenario.platforms if p != edited]
-    _take_platforms(values, wanted, controls.desk())
-    controls.desk().benched.discard(edited)
-    controls.change(**values)
+# What buttons ask for, done after what the reader moved
 
 
-def _focus(key: str, chips: int) -> None:
-    controls.change(focus=key, chips=chips, mfu=None, mfu_scope="focus")
+def _put(values: Values, desk: Desk, platform: Platform) -> None:
+    platforms, _, _ = _current(values, desk)
+    desk.refused = len(platforms) >= MAX_PLATFORMS
+    if platform not in platforms and not desk.refused:
+        values["platforms"] = (*platforms, platform)
 
 
-def _use_plan(key: str, plan: str) -> None:
-    desk = controls.desk()
-    desk.editing = key
-    values = controls.fields_of(desk.scenario)
-    _edit(values, desk, plan=plan)
-    controls.change(**values)
+def _remove(values: Values, desk: Desk) -> None:
+    platforms, _, edited = _current(values, desk)
+    gone = platforms[edited]
+    _take_platforms(values, [format_platform(p) for p in platforms if p != gone], desk)
+    desk.benched.discard(gone)
+    desk.unread.pop(_QUOTE, None)
+
+
+def _move_with_sliders(values: Values, desk: Desk, chips: int) -> None:
+    platforms, _, edited = _current(values, desk)
+    _replace(values, desk, platforms, edited, edited)
+    values.update(chips=chips, mfu=None, mfu_scope="focus")
+    desk.unread.pop(_QUOTE, None)
+
+
+def _use_plan(values: Values, desk: Desk, key: str, plan: str) -> None:
+    if key in platform_keys(values["platforms"]):  # type: ignore[arg-type]
+        desk.editing = key
+        _edit(values, desk, plan=plan)
 
 
 # Drawing
@@ -250,6 +256,7 @@ def draw(view: View) -> None:
         help=t("For all platforms at once. Commitments bill the whole term, used or not."),
     )
     _without_price(view)
+    key = use("w_platforms")
     labels = wording.platform_names(view.report.platforms, t)
     used = {e.platform: labels[e.id] for e in view.report.platforms}
     names = {format_platform(p): used.get(p) or platform_name(t, p, catalogue, usual) for p in view.desk.bench}
@@ -258,10 +265,13 @@ def draw(view: View) -> None:
     st.pills(
         t("Platforms"),
         list(names),
-        key=use("w_platforms"),
+        key=key,
         selection_mode="multi",
         format_func=lambda text: names.get(text, text),
     )
+    if view.desk.refused:
+        said = t("At most {n} platforms; switch one off first.", n=MAX_PLATFORMS)
+        st.markdown(f":small[:red[{escape(said)}]]")
     full = len(scenario.platforms) >= MAX_PLATFORMS
     st.selectbox(
         t("Add a chip or an offer"),
@@ -296,8 +306,8 @@ def _without_price(view: View) -> None:
                 t("Use {plan} for {chip}", plan=wording.plan_name(plans[0], t), chip=chip),
                 key=f"use_plan_{index}",
                 type="tertiary",
-                on_click=_use_plan,
-                args=(estimate.id, plans[0]),
+                on_click=controls.later,
+                args=(partial(_use_plan, key=estimate.id, plan=plans[0]),),
             )
 
 
@@ -311,18 +321,18 @@ def _editor(view: View, names: dict[str, str]) -> None:
         key=use("w_edit"),
         format_func=lambda key: names.get(format_platform(by_key[key]), key) if key in by_key else key,
     )
-    platform = _edited(scenario, desk)
+    platform = _edited(desk)
     offers = {_offer_code(_platform_of(o)): o for o in reversed(_offers(catalogue, platform.accelerator_id))}
     defaults = [f"{plan}~~" for plan in plans_of(catalogue, platform.accelerator_id)]
     codes = list(dict.fromkeys((*defaults, *reversed(offers), _offer_code(platform))))
     st.selectbox(t("Offer"), codes, key=use("w_edit_offer"), format_func=lambda code: _offer_name(t, code, offers))
     st.text_input(
         t("Your own quote, $ per chip-hour"),
-        key=use("w_edit_quote"),
+        key=use(_QUOTE),
         placeholder=t("none"),
         help=t("Replaces the price of the offer. It stays out of the link without company numbers."),
     )
-    if "w_edit_quote" in desk.unread:
+    if _QUOTE in desk.unread:
         st.markdown(
             f":small[:red[{escape(t('This is not a price. Write it like 2.35; the last value still counts.'))}]]"
         )
@@ -336,15 +346,16 @@ def _editor(view: View, names: dict[str, str]) -> None:
                 key="make_focus",
                 type="tertiary",
                 icon=":material/tune:",
-                on_click=_focus,
-                args=(key, view.report[key].size.chips),
+                on_click=controls.later,
+                args=(partial(_move_with_sliders, chips=view.report[key].size.chips),),
             )
         st.button(
             t("Remove"),
             key="remove_platform",
             type="tertiary",
             icon=":material/close:",
-            on_click=_remove,
+            on_click=controls.later,
+            args=(_remove,),
             disabled=len(keys) == 1,
         )
 

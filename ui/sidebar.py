@@ -25,6 +25,7 @@ BY_COUNT = ""  # the model box's choice "by parameter count"
 def _take_preset(values: Values, value: object, desk: Desk) -> None:
     values.update(fields_of(preset_scenario(str(value), desk.catalogue)))
     desk.benched.clear()
+    desk.unread.clear()
 
 
 def _take_model(values: Values, value: object, desk: Desk) -> None:
@@ -147,7 +148,7 @@ def draw(view: View) -> None:
         else t("Training tokens of one full run, all passes counted: 50B, 2.5T, 300M."),
         example="1.2M" if samples else "50B",
     )
-    left, right = st.columns([1.5, 1], gap="small")
+    left, right = st.columns([1.25, 1], gap="small")
     with left:
         st.selectbox(
             t("Model"), _models(catalogue), key=use("w_model"), format_func=lambda code: _model_name(t, catalogue, code)
@@ -197,7 +198,7 @@ def _money(view: View) -> None:
         view,
         Field("cash_usd", t("Cash, $"), t("In the bank today. With the burn it gives the runway."), "6M"),
         Field(
-            "burn_usd_per_month", t("Burn, $ a month"), t("What the company spends a month without this bill."), "300k"
+            "burn_usd_per_month", t("Burn a month, $"), t("What the company spends a month without this bill."), "300k"
         ),
         Field("credits_usd", t("Credits, $"), t("Cloud credits that pay part of the bill."), "100k"),
         Field("deadline_weeks", t("Deadline, weeks"), t("For the final run to end."), "8"),
@@ -205,7 +206,7 @@ def _money(view: View) -> None:
         Field("new_hires", t("New hires"), t("Hired for this version; the only salaries that count as its cash."), "1"),
         Field(
             "engineer_usd_per_year",
-            t("Engineer, $ a year"),
+            t("Salary a year, $"),
             t("Full cost of an engineer, taxes and overhead included."),
             "283k",
         ),
@@ -237,7 +238,6 @@ def _more(view: View) -> None:
         "lora": "LoRA",
     }
     st.selectbox(t("Kind of training"), get_args(Training), key=use("w_training"), format_func=training.__getitem__)
-    flops = {"architecture": t("Per layer, causal"), "6nd": f"6{NBSP}×{NBSP}N{NBSP}×{NBSP}D"}
     samples = view.report.workload.per_sample
     if not samples:
         flops = {"architecture": t("Per layer, causal"), "6nd": f"6{NBSP}×{NBSP}N{NBSP}×{NBSP}D"}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import get_args
+
 import streamlit as st
 
+from core.catalogue import load_catalogue
 from core.link import preset_scenario
-from core.numbers import NBSP, count
+from core.numbers import NBSP, parse_count, usd_short
 from core.report import Report
 from core.scenario import Match, MfuScope, Scenario
+from core.settle import base_scenario
 from ui import address, controls, wording
-from ui.controls import Control, Desk, Values, plain, use
+from ui.controls import Control, Desk, Values, plain, use, write_count
 from ui.frame import View, escape
 
 MFU_PERCENT = range(10, 81)
+MATCH_WIDTH = 170  # the longest rule is not cut, and the buttons fit beside it on a phone
 BUDGETS = (*(int(step * 10**power) for power in range(4, 8) for step in (1, 1.5, 2, 3, 5, 7)), 10**8)
-MATCHES: tuple[Match, ...] = ("finish", "chips", "budget", "best")
-SCOPES: tuple[MfuScope, ...] = ("focus", "all", "proportion")
 
 
 def _whole(value: float) -> int | float:
@@ -60,28 +64,30 @@ def draw(view: View) -> None:
     """The strip. Its widgets have their values already; this lays them out."""
     t, scenario = view.t, view.scenario
     with st.container(border=True, key="strip", gap="small"):
-        chips, mfu, budget, actions = st.columns([1.12, 1.16, 1, 0.86], gap="small")
+        chips, mfu, budget, actions = st.columns([1.1, 1.32, 0.92, 0.8], gap="small")
         with chips:
             _chips(view)
         with mfu:
             _mfu(view)
         with budget:
             _budget(view)
-        with actions, st.container(gap="xsmall"):
+        # On a phone all three stand in one row, in a desktop's narrow column in two.
+        with actions, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             names = {
-                "finish": t("same finish date"),
-                "chips": t("same chips"),
-                "budget": t("same budget"),
-                "best": t("each at its best"),
+                "finish": t("Same finish date"),
+                "chips": t("Same chips"),
+                "budget": t("Same budget"),
+                "best": t("Each at its best"),
             }
             st.selectbox(
                 t("Match the other platforms by"),
-                MATCHES,
+                get_args(Match),
                 key=use("w_match"),
                 label_visibility="collapsed",
-                format_func=lambda code: t("Match: {rule}", rule=names[code]),
+                format_func=names.__getitem__,
+                width=MATCH_WIDTH,
             )
-            with st.container(horizontal=True, horizontal_alignment="distribute"):
+            with st.container(horizontal=True, horizontal_alignment="distribute", gap="xsmall"):
                 st.button(
                     t("Reset"),
                     key="reset",
@@ -106,42 +112,63 @@ def reset() -> None:
     controls.apply(preset_scenario(desk.scenario.preset, desk.catalogue))
 
 
+def start_over() -> None:
+    """Callback after an error: the preset's values, or the default's where it is gone, with current data."""
+    desk = controls.desk()
+    desk.catalogue = load_catalogue()
+    controls.apply(base_scenario(desk.scenario.preset, desk.catalogue, []))
+
+
+def _slider(
+    head: str, name: str, options: list[int | float], key: str, show: Callable[[float], str], help: str
+) -> None:
+    """A slider under its head. Streamlit names a slider by its label as written, so the head is no label."""
+    with st.container(gap="xxsmall"):
+        st.markdown(f":small[{head}]", help=help)
+        st.select_slider(name, options, key=use(key), format_func=show, label_visibility="collapsed")
+
+
 def _chips(view: View) -> None:
     sizes: list[int | float] = [size.chips for size in view.catalogue.sizes(view.report.focus.accelerator.id)]
-    st.select_slider(
+    _slider(
         wording.chips_label(view.report, view.t),
+        view.t("Chips"),
         _with(sizes, view.scenario.chips),
-        key=use("w_chips"),
-        format_func=str,
-        help=wording.chips_help(view.report, view.t),
+        "w_chips",
+        lambda value: f"{value:,}",
+        wording.chips_help(view.report, view.t),
     )
 
 
 def _mfu(view: View) -> None:
     if view.report.focus.utilisation is None:
-        st.markdown(view.t("**MFU reached** :gray[· no published peak to measure it by]"))
+        st.markdown(view.t(":small[**MFU reached** :gray[· no published peak to measure it by]]"))
         return
     here = _show_mfu(view.scenario, view.report, view.desk)
     assert isinstance(here, (int, float))
-    st.select_slider(
+    _slider(
         wording.mfu_label(view.report, view.t),
+        view.t("MFU reached"),
         _with(list(MFU_PERCENT), here),
-        key=use("w_mfu"),
-        format_func=lambda value: f"{value:g}{NBSP}%",
-        help=wording.mfu_help(view.report, view.t),
+        "w_mfu",
+        lambda value: f"{value:g}{NBSP}%",
+        wording.mfu_help(view.report, view.t),
     )
 
 
 def _budget(view: View) -> None:
     options = _with(list(BUDGETS), _whole(view.scenario.budget_usd))
-    st.select_slider(
-        wording.budget_label(view.t), options, key=use("w_budget"), format_func=_money, help=wording.budget_help(view.t)
-    )
+    _slider(wording.budget_label(view.t), view.t("Budget"), options, "w_budget", money, wording.budget_help(view.t))
 
 
-def _money(value: float) -> str:
-    """The short form where it is exact, else every digit: two options must never read alike."""
-    return f"${count(value)}" if value in BUDGETS else f"${value:,.10g}" if value < 1e10 else f"${value:,.0f}"
+def money(value: float) -> str:
+    """The short form where it is exact, else every digit: two options must never read alike.
+
+    >>> money(6e6), money(25_000), money(123_456), money(1_234_567.5)
+    ('$6M', '$25k', '$123,456', '$1,234,567.5')
+    """
+    short = usd_short(value)
+    return short if parse_count(short) == value else f"${write_count(value)}"
 
 
 def _own_mfu(view: View) -> None:
@@ -156,7 +183,7 @@ def _own_mfu(view: View) -> None:
         st.markdown(t(":small[MFU is your value. It applies to]"), width="content")
         st.segmented_control(
             t("Your MFU applies to"),
-            SCOPES,
+            get_args(MfuScope),
             key=use("w_mfu_scope"),
             required=True,
             format_func=names.__getitem__,
@@ -174,9 +201,8 @@ def _own_mfu(view: View) -> None:
 
 def _copy_link(view: View) -> None:
     t, scenario = view.t, view.scenario
-    public = address.link(scenario, view.catalogue, view.desk.view, private=False)
     st.markdown(t("**Without company numbers**"))
-    st.code(public, language=None, wrap_lines=True)
+    st.code(address.link(view.report, view.catalogue, view.desk.view), language=None)
     kept = address.left_out(scenario)
     names = {
         "cash_usd": t("cash"),
@@ -197,4 +223,4 @@ def _copy_link(view: View) -> None:
         st.markdown(
             f":small[:gray[{escape(t('Contains {names}. Anyone with the link can read them.', names=listed))}]]"
         )
-        st.code(address.link(scenario, view.catalogue, view.desk.view, private=True), language=None, wrap_lines=True)
+        st.code(address.link(view.report, view.catalogue, view.desk.view, private=True), language=None)

@@ -1,7 +1,8 @@
 """The real app in a real browser: a server per session (or per test), Chromium, and pages that watch the console.
 
 Tests take ``page`` (desktop) or ``phone`` together with ``server``, or ``fresh_server`` where the server must not have
-been visited before. Without Chromium they are skipped, and say so.
+been visited before. Without Chromium they are skipped, and say so; with ``REQUIRE_BROWSER=1`` they fail instead, for
+maintainers whose machine has one.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import NoReturn
 
 import pytest
 
-playwright_api = pytest.importorskip("playwright.sync_api")
+REQUIRED = os.environ.get("REQUIRE_BROWSER") == "1"
+if not REQUIRED:
+    pytest.importorskip("playwright.sync_api")
+import playwright.sync_api as playwright_api  # noqa: E402
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent
@@ -112,6 +117,13 @@ def fresh_server() -> Iterator[Server]:
         yield server
 
 
+def _no_browser(why: str) -> NoReturn:
+    """Skip, or fail where a browser is required."""
+    if REQUIRED:
+        pytest.fail(why)
+    pytest.skip(why)
+
+
 def _browser_path(playwright: Playwright) -> str:
     given = os.environ.get("BROWSER_PATH")
     if given:
@@ -119,7 +131,7 @@ def _browser_path(playwright: Playwright) -> str:
     own = playwright.chromium.executable_path
     found = [shutil.which(name) for name in BROWSER_NAMES] + [p for p in (MAC_CHROME, own) if os.access(p, os.X_OK)]
     path = next((p for p in found if p), None)
-    return path or pytest.skip("no Chromium on this machine: install Chromium or Chrome, or set BROWSER_PATH")
+    return path or _no_browser("no Chromium on this machine: install Chromium or Chrome, or set BROWSER_PATH")
 
 
 @pytest.fixture(scope="session")
@@ -129,12 +141,12 @@ def browser() -> Iterator[Browser]:
         try:
             playwright = stack.enter_context(sync_playwright())
         except Exception as problem:  # noqa: BLE001 - the driver is a program that may lack a library
-            pytest.skip(f"Playwright does not start: {problem}")
+            _no_browser(f"Playwright does not start: {problem}")
         path = _browser_path(playwright)
         try:
             browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         except playwright_api.Error as problem:
-            pytest.skip(f"{path} does not start: {str(problem).splitlines()[0]}")
+            _no_browser(f"{path} does not start: {str(problem).splitlines()[0]}")
         stack.callback(browser.close)
         yield browser
 

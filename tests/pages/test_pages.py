@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import copy
+import csv
 import gc
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.catalogue import Catalogue
+import core.link
+from core.catalogue import Catalogue, load_catalogue
+from core.estimate import estimate
 from core.link import encode, preset_scenario
+from core.report import Report
+from core.scenario import Scenario
+from core.snapshot import freeze, kept_snapshots
+from core.tables import DATA
 from ui import session
 
 ROOT = Path(__file__).parent.parent.parent
@@ -61,6 +68,11 @@ def param(app: AppTest, name: str) -> str:
     """A parameter of the address."""
     value = app.query_params[name]
     return value if isinstance(value, str) else value[-1]
+
+
+def switched_on(app: AppTest) -> list[str]:
+    """The platforms' pills that are on."""
+    return list(app.button_group(key="w_platforms").value or ())
 
 
 def text(app: AppTest) -> str:
@@ -188,6 +200,51 @@ def test_unreadable_text_keeps_the_last_value() -> None:
     assert param(app, "tokens") == "60000000000"
 
 
+@pytest.mark.parametrize("leave", ["preset", "reset"])
+def test_unreadable_text_goes_with_its_scenario(leave: str) -> None:
+    app = opened()
+    app.text_input(key="w_tokens").set_value("fifty").run()
+    if leave == "preset":
+        app.selectbox(key="w_preset").set_value("pretrain_8b").run()
+    else:
+        app.button(key="reset").click().run()
+    assert '"fifty"' not in text(app)
+    assert app.text_input(key="w_tokens").value != "fifty"
+
+
+def test_a_button_keeps_what_was_typed_in_the_same_run() -> None:
+    app = opened(mfu="0.3")
+    app.text_input(key="w_tokens").set_value("60B")
+    app.button(key="mfu_back").click().run()
+    in_order(app)
+    assert (param(app, "tokens"), param(app, "mfu")) == ("60000000000", "")
+    unfolded(app, "offers")
+    app.selectbox(key="w_edit").set_value(app.selectbox(key="w_edit").options[1]).run()
+    edited = app.selectbox(key="w_edit").value
+    app.text_input(key="w_edit_quote").set_value("1.25")
+    app.button(key="make_focus").click().run()
+    in_order(app)
+    assert "@1.25" in param(app, "platforms").split(",")[1]
+    assert param(app, "focus") == edited
+
+
+def test_an_eighth_platform_is_refused_beside_the_pills() -> None:
+    app = opened()
+    everything = switched_on(app)
+    app.button_group(key="w_platforms").set_value(everything[1:]).run()
+    for place in (-2, -1):
+        box = app.selectbox(key="w_add")
+        box.select(box.options[place]).run()
+    assert param(app, "platforms").count(",") == 6
+    before = param(app, "platforms")
+    app.button_group(key="w_platforms").set_value([*switched_on(app), everything[0]]).run()
+    in_order(app)
+    assert "switch one off first" in "".join(m.value for m in app.sidebar.markdown)
+    assert param(app, "platforms") == before and everything[0] not in switched_on(app)
+    app.select_slider(key="w_budget").set_value(100_000).run()
+    assert "switch one off first" not in text(app)
+
+
 @pytest.mark.parametrize("file", PAGES)
 def test_everything_unfolded_is_in_order(file: str) -> None:
     app = unfolded(opened(file), "money", "more", "offers", "links", "facts", "bill")
@@ -256,30 +313,62 @@ def test_data_that_cannot_be_read_are_one_sentence(monkeypatch: pytest.MonkeyPat
     def broken(*_: object) -> Catalogue:
         raise OSError("secret path")
 
-    monkeypatch.setattr(session, "catalogue_of", broken)
+    monkeypatch.setattr(session, "read_link", broken)
     app = opened()
     assert not app.exception
     assert SORRY in text(app) and "secret path" not in text(app)
 
 
-def test_a_link_made_with_older_data_is_answered_with_them(
-    monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
-) -> None:
-    old = copy.copy(catalogue)
-    object.__setattr__(old, "snapshot", "2026-09-30")
-    monkeypatch.setattr(session, "kept_snapshots", lambda: ("2026-09-30",))
-    monkeypatch.setattr(session, "catalogue_of", lambda snapshot: catalogue if snapshot is None else old)
-    app = opened(snapshot="2026-09-30", chips="256")
+@pytest.fixture
+def old_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A day of which other tables are kept: with every on-demand price doubled."""
+    data, day = tmp_path / "data", "2026-09-30"
+    shutil.copytree(DATA, data, ignore=shutil.ignore_patterns("snapshots"))
+    with (data / "offers.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["usd_per_chip_hour"] = repr(float(row["usd_per_chip_hour"]) * 2)
+    with (data / "offers.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    freeze(day, data)
+    current = load_catalogue()
+    monkeypatch.setattr(core.link, "kept_snapshots", lambda: kept_snapshots(data))
+    monkeypatch.setattr(core.link, "load_catalogue", lambda day=None: load_catalogue(day, data) if day else current)
+    return day
+
+
+def test_a_link_made_with_older_data_is_answered_with_them(old_snapshot: str, catalogue: Catalogue) -> None:
+    today = text(opened(chips="256"))
+    app = opened(snapshot=old_snapshot, chips="256")
     in_order(app)
-    assert "Prices and runs of 2026-09-30" in text(app).replace("\\", "")
-    assert param(app, "snapshot") == "2026-09-30"
+    assert f"Prices and runs of {old_snapshot}" in text(app).replace("\\", "")
+    assert param(app, "snapshot") == old_snapshot
+    assert app.header[0].value not in today, "prices have doubled"
     app.select_slider(key="w_budget").set_value(100_000).run()
-    assert param(app, "snapshot") == "2026-09-30"
+    assert param(app, "snapshot") == old_snapshot
     app.button(key="current_data").click().run()
     in_order(app)
     assert param(app, "snapshot") == catalogue.snapshot
     assert (param(app, "chips"), param(app, "budget")) == ("256", "100000")
     assert "as the link asked" not in text(app)
+
+
+def test_reset_after_an_error_goes_back_to_current_data(
+    old_snapshot: str, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(scenario: Scenario, facts: Catalogue) -> Report:
+        if facts.snapshot == old_snapshot:
+            raise KeyError("a column that was not there then")
+        return estimate(scenario, facts)
+
+    monkeypatch.setattr(session, "estimate", broken)
+    app = opened(snapshot=old_snapshot)
+    assert SORRY in text(app)
+    app.button(key="reset_after_error").click().run()
+    in_order(app)
+    assert param(app, "snapshot") == catalogue.snapshot
 
 
 def test_what_was_loaded_at_start_is_out_of_the_collectors_sight() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from core.catalogue import Catalogue
 from core.estimate import estimate
-from core.link import decode, encode, preset_scenario
+from core.link import decode, encode, params_of, preset_scenario
 from core.numbers import parse_count
-from core.scenario import Scenario
-from ui import address, controls
+from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
+from ui import address, controls, platform_chooser
 from ui.controls import Desk, write_count
 from ui.session import CONTROLS
 
@@ -22,21 +23,23 @@ from ui.session import CONTROLS
 def laid_out(catalogue: Catalogue, preset: str = "continue_70b", **fields: object) -> tuple[Desk, dict[str, Any]]:
     """A desk and a session whose widgets show the scenario."""
     scenario = preset_scenario(preset, catalogue).model_copy(update=fields)
-    desk, state = Desk(catalogue, scenario), dict[str, Any]()
+    desk, state = Desk(CONTROLS, catalogue, scenario), dict[str, Any]()
     show(desk, state)
     return desk, state
 
 
 def show(desk: Desk, state: dict[str, Any]) -> None:
+    """Every widget is made."""
     desk.report = estimate(desk.scenario, desk.catalogue)
-    controls.show_all(CONTROLS, desk.report, desk, state)
-    desk.drawn_before = set(CONTROLS)
+    for control in CONTROLS.values():
+        controls.give(control, desk, state)
 
 
 def move(desk: Desk, state: dict[str, Any], **values: object) -> None:
-    """The reader moves widgets; one run follows."""
+    """The reader moves widgets, and presses what is pending; one run follows."""
     state.update({f"w_{name}": value for name, value in values.items()})
-    controls.take_all(CONTROLS, controls.moved(CONTROLS, desk, state), desk)
+    company = controls.company(desk, state)
+    controls.take_all(controls.moved(desk, state, company=company), desk)
     show(desk, state)
 
 
@@ -79,10 +82,10 @@ def test_splitting_never_fails_nor_loses_a_scenario_parameter(params: dict[str, 
 def test_every_field_with_a_widget_is_shown_as_it_is(catalogue: Catalogue) -> None:
     for preset in catalogue.presets:
         desk, state = laid_out(catalogue, preset)
-        assert controls.moved(CONTROLS, desk, state) == {}
+        assert controls.moved(desk, state) == {}
         before = desk.scenario
         changes = {key: state[key] for key in CONTROLS if key not in ("w_preset", "w_mfu")}
-        controls.take_all(CONTROLS, changes, desk)
+        controls.take_all(changes, desk)
         assert desk.scenario == before, preset
         assert desk.messages == ()
 
@@ -125,11 +128,11 @@ def test_a_number_out_of_bounds_is_put_right_with_a_message(catalogue: Catalogue
 
 def test_a_widget_that_was_not_made_has_not_moved(catalogue: Catalogue) -> None:
     desk, state = laid_out(catalogue)
-    desk.drawn_before.discard("w_basis")
-    state["w_basis"] = "economic"  # what Streamlit finds under the key once the widget is gone
-    assert controls.moved(CONTROLS, desk, state) == {}
-    desk.drawn.add("w_basis")
-    assert controls.moved(CONTROLS, desk, state) == {"w_basis": "economic"}
+    given = desk.shown.pop("w_basis")
+    state["w_basis"] = "economic"  # what Streamlit may find under the key once the widget is gone
+    assert controls.moved(desk, state) == {}
+    desk.shown["w_basis"] = given
+    assert controls.moved(desk, state) == {"w_basis": "economic"}
 
 
 def test_echo_of_a_replaced_value_is_not_taken_for_a_move(catalogue: Catalogue) -> None:
@@ -143,6 +146,57 @@ def test_echo_of_a_replaced_value_is_not_taken_for_a_move(catalogue: Catalogue) 
     assert state["w_mfu"] == own
     move(desk, state, mfu=33)  # alone, the same value is a move
     assert desk.scenario.mfu == 0.33
+
+
+def test_an_echo_that_comes_with_a_button_or_an_opened_group_is_not_taken(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    move(desk, state, mfu=33)
+    for n, company in enumerate(({"open_money": True}, {"open_money": False}, {})):
+        desk.scenario = desk.scenario.model_copy(update={"mfu": None})
+        show(desk, state)
+        if not company:
+            desk.pending.append(lambda values, desk: None)
+        state.update(company)
+        move(desk, state, mfu=33)
+        assert desk.scenario.mfu is None, n
+
+
+def test_what_was_typed_counts_when_a_button_is_pressed_in_the_same_run(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue, mfu=0.3)
+    desk.pending.append(lambda values, desk: values.update(mfu=None))
+    move(desk, state, tokens="60B")
+    assert (desk.scenario.tokens, desk.scenario.mfu) == (60e9, None)
+    assert desk.pending == []
+
+
+def test_unreadable_text_goes_with_what_it_was_about(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    keys = platform_keys(desk.scenario.platforms)
+    offer = next(o for o in _offer_codes(desk) if o != state["w_edit_offer"])
+    for next_move in ({"edit": keys[1]}, {"edit_offer": offer}, {"preset": "pretrain_8b"}):
+        move(desk, state, edit_quote="cheap")
+        assert state["w_edit_quote"] == "cheap"
+        move(desk, state, **next_move)
+        assert desk.unread == {} and state["w_edit_quote"] == "", next_move
+    for button in (platform_chooser._remove, lambda v, d: platform_chooser._move_with_sliders(v, d, chips=64)):
+        move(desk, state, edit_quote="cheap")
+        desk.pending.append(button)
+        move(desk, state)
+        assert desk.unread == {} and state["w_edit_quote"] == ""
+
+
+def test_unreadable_text_does_not_outlive_its_box(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    move(desk, state, cash_usd="plenty")
+    desk.shown.pop("w_cash_usd")  # the group was folded, and a run finished without the box
+    show(desk, state)
+    assert desk.unread == {} and parse_count(state["w_cash_usd"]) == desk.scenario.cash_usd
+
+
+def _offer_codes(desk: Desk) -> list[str]:
+    chip = platform_chooser._edited(desk).accelerator_id
+    found = desk.catalogue.offers_for(chip)
+    return [platform_chooser._offer_code(platform_chooser._platform_of(offer)) for offer in found]
 
 
 def test_a_preset_replaces_every_value(catalogue: Catalogue) -> None:
@@ -170,6 +224,33 @@ def test_platforms_can_be_switched_off_and_on_again(catalogue: Catalogue) -> Non
     assert len(desk.scenario.platforms) == len(everything)
     move(desk, state, platforms=[])
     assert len(desk.scenario.platforms) == len(everything), "the last platforms cannot all be switched off at once"
+
+
+def test_an_eighth_platform_is_refused(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    everything = state["w_platforms"]
+    move(desk, state, platforms=everything[1:])
+    for chip in ("tpu_v4", "gb200", "mi300x", "a100_80", "b300", "tpu_v3"):
+        if chip in catalogue.accelerators and len(desk.scenario.platforms) < MAX_PLATFORMS:
+            platform = Platform(accelerator_id=chip)
+            desk.pending.append(partial(platform_chooser._put, platform=platform))
+            move(desk, state)
+    assert len(desk.scenario.platforms) == MAX_PLATFORMS and not desk.refused
+    before = desk.scenario
+    move(desk, state, platforms=[*state["w_platforms"], everything[0]])
+    assert desk.refused and desk.scenario == before and desk.messages == ()
+    assert everything[0] not in state["w_platforms"]
+
+
+def test_a_quote_and_a_plan_of_the_same_run_both_count(catalogue: Catalogue) -> None:
+    desk, state = laid_out(catalogue)
+    key = platform_keys(desk.scenario.platforms)[1]
+    move(desk, state, edit=key)
+    move(desk, state, plan="spot", edit_quote="2.5")
+    assert {p.plan for p in desk.scenario.platforms} == {"spot"}
+    assert desk.scenario.platforms[1].quote_usd_per_chip_hour == 2.5
+    move(desk, state, edit_quote="-1")
+    assert "w_edit_quote" in desk.unread and desk.scenario.platforms[1].quote_usd_per_chip_hour == 2.5
 
 
 def test_own_quote_is_set_and_stays_out_of_the_public_link(catalogue: Catalogue) -> None:
@@ -216,6 +297,21 @@ def test_what_the_widgets_make_survives_the_link(catalogue: Catalogue) -> None:
         assert decoded.messages == (), name
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (115.3e6, "115.3M"),
+        (2_325_581_395_349.0, "2,325,581,395,349"),
+        (8192, "8,192"),
+        (4_194_304, "4,194,304"),
+        (1_234_567.5, "1,234,567.5"),
+        (283e3, "283k"),
+    ],
+)
+def test_numbers_are_brief_only_where_that_is_exact(value: float, text: str) -> None:
+    assert write_count(value) == text
+
+
 @given(st.floats(0, 1e18, allow_subnormal=False) | st.integers(0, 10**15).map(float))
 def test_numbers_in_text_inputs_are_read_back_exactly(value: float) -> None:
     assert parse_count(write_count(value)) == value
@@ -224,9 +320,23 @@ def test_numbers_in_text_inputs_are_read_back_exactly(value: float) -> None:
 @pytest.mark.parametrize("private", [True, False])
 def test_links_are_absolute_only_where_the_browser_is_known(catalogue: Catalogue, private: bool) -> None:
     scenario: Scenario = preset_scenario("continue_70b", catalogue)
-    text = address.link(scenario, catalogue, {"axis": "tokens"}, private=private)
+    text = address.link(estimate(scenario, catalogue), catalogue, {"axis": "tokens"}, private=private)
     assert text.startswith("?v=1&") and "axis=tokens" in text
     assert ("cash=" in text) is private
+
+
+def test_a_link_records_the_total_unless_that_gives_company_numbers_away(catalogue: Catalogue) -> None:
+    scenario = preset_scenario("continue_70b", catalogue)
+    quoted = (scenario.platforms[0].model_copy(update={"quote_usd_per_chip_hour": 2.0}), *scenario.platforms[1:])
+
+    def total(private: bool, **fields: object) -> str | None:
+        report = estimate(scenario.model_copy(update=fields), catalogue)
+        return params_of(address.link(report, catalogue, {}, private=private)).get("total")
+
+    assert total(True) == total(False) is not None
+    assert total(False, cash_usd=1.0, burn_usd_per_month=2.0) is not None, "they are not in the bill"
+    for fields in ({"platforms": quoted}, {"credits_usd": 12_345.0}, {"new_hires": scenario.new_hires + 1}):
+        assert total(True, **fields) is not None and total(False, **fields) is None, fields
 
 
 def test_what_a_public_link_leaves_out_is_named(catalogue: Catalogue) -> None:
