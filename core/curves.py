@@ -37,7 +37,7 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
         lines.append(Curve(p.id, chips, wall, cash, np.zeros(chips.shape, dtype=bool)))
     if not lines:
         return ()
-    best = _frontier(np.concatenate([c.wall_hours for c in lines]), np.concatenate([c.total_usd for c in lines]))
+    best = frontier(np.concatenate([c.wall_hours for c in lines]), np.concatenate([c.total_usd for c in lines]))
     ends = np.cumsum([len(c.chips) for c in lines])[:-1]
     return tuple(replace(c, on_frontier=f) for c, f in zip(lines, np.split(best, ends), strict=True))
 
@@ -49,10 +49,10 @@ def _thin(sizes: np.ndarray) -> np.ndarray:
     return np.asarray(sizes[np.unique(np.linspace(0, len(sizes) - 1, MAX_CURVE_POINTS).round().astype(int))])
 
 
-def _frontier(hours: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def frontier(hours: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """Points that no other beats in both time and cost.
 
-    >>> _frontier(np.array([1.0, 2.0, 3.0, 2.5]), np.array([5.0, 4.0, 4.5, 3.0])).tolist()
+    >>> frontier(np.array([1.0, 2.0, 3.0, 2.5]), np.array([5.0, 4.0, 4.5, 3.0])).tolist()
     [True, True, False, True]
     """
     order = np.lexsort((cost, hours))

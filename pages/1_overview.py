@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import curves
-from ui import frame, tables, wording
+from ui import frame, markup, money_tables, tables, wording
 from ui.charts import cost_time_chart, flip_chart
 
 view = frame.current()
@@ -15,15 +15,19 @@ frame.verdict(view, t.message(report.verdict), wording.scenario_line(report, t))
 frame.old_data(view)
 st.html(tables.overview_table(report, view.scheme, t))
 
-charts = (cost_time_chart(report, curves(report, view.catalogue), view.scheme, t), flip_chart(report, view.scheme, t))
-for column, chart in zip(st.columns(2, gap="small"), charts, strict=True):
-    with column:
-        frame.chart_card(chart)
+both = (cost_time_chart(report, curves(report, view.catalogue), view.scheme, t), flip_chart(report, view.scheme, t))
+# A chart with nothing to draw leaves its place to the other; when neither has anything, the first one says why.
+charts = [chart for chart in both if chart.figure is not None] or list(both[:1])
+with st.container(key="cards"):
+    st.html(markup.CARDS)
+    for column, chart in zip(st.columns(len(charts), gap="small"), charts, strict=True):
+        with column:
+            frame.chart_card(chart)
 
 
 def basis() -> None:
     """What the numbers rest on, and the tables behind the charts."""
-    st.html(tables.facts_table(report, view.scheme, t))
+    st.html(money_tables.facts_table(report, view.scheme, t))
     frame.downloads(view, charts)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.curves import cost_against
 from core.economics.verdict import cost_verdict
-from ui import cost_controls, frame, tables, wording
+from ui import cost_controls, frame, markup, money_tables, wording
 from ui.charts import bill_chart, sweep_chart
 
 view = frame.current()
@@ -15,20 +15,22 @@ t, report = view.t, view.report
 frame.verdict(view, t.message(cost_verdict(report, view.catalogue)), wording.scenario_line(report, t))
 frame.old_data(view)
 cost_controls.draw(view)
-st.html(tables.figure_strip(report, t))
+st.html(money_tables.figure_strip(report, t))
 
 bill = bill_chart(report, view.scheme, t)
 sweep = sweep_chart(report, cost_against(report, cost_controls.chosen_axis(view), view.catalogue), view.scheme, t)
-left, right = st.columns(2, gap="small")
-with left:
-    frame.chart_card(bill)
-with right:
-    frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
+with st.container(key="cards"):
+    st.html(markup.CARDS)
+    left, right = st.columns(2, gap="small")
+    with left:
+        frame.chart_card(bill)
+    with right:
+        frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
 
 
 def lines() -> None:
     """The bill in full, and the tables behind the charts."""
-    st.html(tables.bill_table(report, view.scheme, t))
+    st.html(money_tables.bill_table(report, view.scheme, t))
     frame.downloads(view, (bill, sweep))
 
 

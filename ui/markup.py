@@ -12,7 +12,15 @@ from html import escape
 
 from ui.theme import PALETTES, Scheme
 
-BAR_PX, SHARE_PX = 128, 44  # widths of the range bar and of the share bar
+BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of the share bar
+
+
+_MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
+WHISKER_PX = 14  # a range is never drawn narrower, so that it shows on both sides of its dot
+CARD_PX = 420  # charts side by side need this much each
+CARDS = f"""<style>
+.st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
+</style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
 
 
 def _style(scheme: Scheme) -> str:
@@ -25,19 +33,20 @@ def _style(scheme: Scheme) -> str:
     page, stop, reference = (
         f"light-dark({getattr(light, name)},{getattr(dark, name)})" for name in ("page", "stop", "reference")
     )
-    muted = "color-mix(in srgb,currentColor 70%,transparent)"
+    muted = _MUTED
     rule = "color-mix(in srgb,currentColor 14%,transparent)"
     return f"""<style>
 .crt{{overflow-x:auto;font-size:13px;line-height:1.3;outline-offset:2px}}
 .crt table{{border-collapse:collapse;width:100%;margin:0;border:0}}
-.crt caption{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
+.crt caption,.crt .hid{{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}}
 .crt th,.crt td{{border:0;border-bottom:1px solid {rule};padding:4px 8px 4px 2px;text-align:left;vertical-align:top;
 font-weight:400;white-space:nowrap;color:inherit}}
 .crt thead th{{border-bottom-color:color-mix(in srgb,currentColor 24%,transparent);color:{muted};font-size:12px;
 font-weight:500;vertical-align:bottom}}
 .crt .n{{text-align:right}}
 .crt td.n,.crt th.n{{padding-left:8px}}
-.crt td.w,.crt thead th:last-child{{padding-right:0;padding-left:6px}}
+.crt td.w,.crt thead th:last-child:not(.n){{padding-right:0;padding-left:6px}}
+.crt th.n:last-child,.crt td.n:last-child{{padding-right:2px}}
 .crt b{{font-weight:600;font-variant-numeric:tabular-nums}}
 .crt .v{{font-variant-numeric:tabular-nums}}
 .crt small{{display:block;font-size:11.5px;line-height:1.3;color:{muted}}}
@@ -47,15 +56,21 @@ font-weight:500;vertical-align:bottom}}
 .crt .s{{position:absolute;left:3px;top:8px;width:10px;height:10px;border-radius:2px}}
 .crt .t{{display:inline-block;border:1px solid color-mix(in srgb,currentColor 32%,transparent);border-radius:9px;
 font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
-.crt .w{{white-space:normal;min-width:112px}}
+.crt .t.d{{border-style:dashed;cursor:help}}
+.crt .w{{white-space:normal;min-width:120px}}
+.crt .z,.crt small .z{{color:{stop}}}
+.crt .g{{color:{muted}}}
+.crt small.y{{white-space:normal;max-width:236px}}
+.crn{{margin:2px 0 0;font-size:11.5px;line-height:1.3;color:{muted}}}
 .crt small.x{{color:{stop};white-space:normal;max-width:236px}}
 .crt .r{{position:relative;width:{BAR_PX}px;height:17px}}
 .crt .r i,.crt .r em{{position:absolute;display:block}}
-.crt .r i{{top:6px;height:5px;border-radius:3px;opacity:.42}}
-.crt .r em{{top:4px;width:9px;height:9px;margin-left:-4.5px;border-radius:50%}}
-.crt .r u{{position:absolute;top:-5px;width:0;height:21px;border-left:1px dashed {reference}}}
+.crt .r i{{top:6px;height:5px;transform:translateX(-50%);border-radius:3px;opacity:.7}}
+.crt .r em{{top:5.5px;width:6px;height:6px;margin-left:-3px;border-radius:50%;box-shadow:0 0 0 1.5px {page}}}
+.crt .r em.b{{background:{page};border:1.5px solid;width:4px;height:4px;margin:-.5px 0 0 -3.5px;padding:0;
+box-sizing:content-box}}
+.crt .r u{{position:absolute;top:-5px;width:0;height:21px;border-left:1.2px dashed {reference}}}
 .crt .r u.e{{height:39px}}
-.crt .r s{{position:absolute;right:-10px;top:1px;font-size:11px;text-decoration:none;color:{muted}}}
 .crt .h{{position:relative;width:{BAR_PX}px;height:16px}}
 .crt .h span{{position:absolute;bottom:0}}
 .crt .c{{display:inline-block;position:relative;width:{SHARE_PX}px;height:7px;margin-right:6px;vertical-align:1px;
@@ -63,15 +78,22 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt .c i{{position:absolute;left:0;top:0;bottom:0}}
 .crt .q{{display:inline-block;min-width:38px}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
-@media (max-width:640px){{.crt .p{{white-space:normal;min-width:172px;max-width:184px}}
+@media (max-width:1100px){{.crt .a{{white-space:nowrap}}}}
+@media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 28px);
+mask-image:linear-gradient(to left,transparent,#000 28px)}}.crt tr>:last-child{{padding-right:28px}}
+.crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
+.crt .h{{height:auto}}.crt .h span:not(.hid){{position:static;display:block;white-space:normal}}
+.crt .p{{white-space:normal;min-width:172px;max-width:184px}}
 .crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 
 
-def table(inner: str, label: str, scheme: Scheme) -> str:
+def table(inner: str, label: str, scheme: Scheme, note: str = "") -> str:
+    """A table in its region; ``note`` stands under it in small type."""
+    below = f'<p class="crn">{escape(note)}</p>' if note else ""
     return (
         f'{_style(scheme)}<div class="crt" role="region" tabindex="0" aria-label="{escape(label)}">'
-        f"<table><caption>{escape(label)}</caption>{inner}</table></div>"
+        f"<table><caption>{escape(label)}</caption>{inner}</table></div>{below}"
     )
 
 
@@ -97,11 +119,12 @@ class StripItem:
     label: str
     value: str
     note: str
+    stop: bool = False  # a limit is passed: the figure in red
 
 
 def strip(items: Sequence[StripItem], label: str) -> str:
     """Figures side by side with hairlines between them; on a phone two to a row."""
-    muted = "color-mix(in srgb,currentColor 70%,transparent)"
+    muted, stop = _MUTED, f"light-dark({PALETTES['light'].stop},{PALETTES['dark'].stop})"
     css = f"""<style>
 dl.crs.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px}}
 .crs>div{{flex:1 1 0;min-width:132px;padding:0 12px 0 16px;
@@ -110,11 +133,14 @@ border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
 .crs dt,.crs .o{{font-size:12.25px;line-height:1.4;color:{muted};font-weight:400;margin:0}}
 .crs dt{{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}}
 .crs dd{{margin:0}}
+.crs .f.x{{color:{stop}}}
 .crs .f{{font-size:21px;line-height:1.3;font-weight:600;white-space:nowrap}}
+@media (max-width:1100px){{.crs>div{{flex-basis:30%}}}}
 @media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;padding-left:0}}}}
 </style>"""
     cells = "".join(
-        f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt><dd class=f>{escape(i.value)}</dd>'
+        f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt>'
+        f'<dd class="{"f x" if i.stop else "f"}">{escape(i.value)}</dd>'
         f"<dd class=o>{escape(i.note) or '&nbsp;'}</dd></div>"
         for i in items
     )

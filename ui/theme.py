@@ -34,7 +34,6 @@ class Palette:
     text: str
     muted: str
     page: str
-    border: str
     grid: str
     axis: str
     reference: str  # budget, deadline and quote lines
@@ -46,10 +45,9 @@ _LIGHT = Palette(
     text="#18212c",
     muted="#566270",
     page="#ffffff",
-    border="#dde2e8",
     grid="#e8ecf0",
     axis="#c4ccd4",
-    reference="#8a96a3",
+    reference="#6b7885",
     primary="#2c4a66",
     stop="#b3261e",
 )
@@ -57,10 +55,9 @@ _DARK = Palette(
     text="#e8edf2",
     muted="#a3b0bd",
     page="#10161d",
-    border="#2a3541",
     grid="#222c37",
     axis="#3d4a57",
-    reference="#7c8a98",
+    reference="#93a1ae",
     primary="#9db8d2",
     stop="#ff8a80",
 )
@@ -72,7 +69,7 @@ _SLOTS_LIGHT = {
     "trillium": ("#0e8b98", "#045c65"),
     "violet": ("#644ca0", "#9e88e2"),
     "h100": ("#ab520f", "#812c02"),
-    "h200": ("#9a984f", "#6e6b1f"),
+    "h200": ("#858338", "#5c5a14"),
     "b200": ("#4f0920", "#8d4454"),
     "grey": ("#8a96a3", "#5e6a76"),
 }

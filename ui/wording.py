@@ -13,13 +13,17 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from core.messages import TEMPLATES, Message
-from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, count, duration, fill, integer, percent
+from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, WEEKS_PER_YEAR, count, duration, fill, integer, percent
 
 if TYPE_CHECKING:
     from core.catalogue import Offer, Size
     from core.report import PlatformEstimate, Report, Utilisation
 
 Translate = Callable[[str], str]
+
+DASH = f"\N{WORD JOINER}{EN_DASH}\N{WORD JOINER}"  # of a range, which must not break in the middle
+_MOE_SHARE = 0.95  # a model that uses nearly all of its parameters is not called sparse
+_YEARS_FROM = 2.0  # longer times are told in years
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -136,9 +140,20 @@ def weeks_text(weeks: float, t: Translate = identity) -> str:
         return t("1\N{NO-BREAK SPACE}week")
     if weeks < 1:
         return duration(weeks * HOURS_PER_WEEK)
-    if weeks >= 104:
-        return fill(t("{n}\N{NO-BREAK SPACE}years"), {"n": f"{round(weeks / 52.18, 1):g}"})
+    if weeks >= _YEARS_FROM * WEEKS_PER_YEAR:
+        return fill(t("{n}\N{NO-BREAK SPACE}years"), {"n": f"{round(weeks / WEEKS_PER_YEAR, 1):g}"})
     return fill(t("{n}\N{NO-BREAK SPACE}weeks"), {"n": f"{round(weeks, 1):g}"})
+
+
+def short_weeks(weeks: float, t: Translate = identity) -> str:
+    """A deadline as short as a chart allows: ``8 wk``.
+
+    >>> short_weeks(8), short_weeks(0.5)
+    ('8\\xa0wk', '3.5\\xa0days')
+    """
+    if 1 <= weeks < _YEARS_FROM * WEEKS_PER_YEAR:
+        return fill(t("{n}\N{NO-BREAK SPACE}wk"), {"n": f"{round(weeks, 1):g}"})
+    return weeks_text(weeks, t)
 
 
 def listing(parts: Sequence[str], t: Translate = identity) -> str:
@@ -176,7 +191,7 @@ def price_dates(offers: Iterable[Offer], t: Translate = identity) -> str:
             span = a
         elif first.date_precision == last.date_precision == "day":
             same_year = first.date_key().year == last.date_key().year
-            span = f"{a.rsplit(' ', 1)[0] if same_year else a}{EN_DASH}{b}"
+            span = f"{a.rsplit(' ', 1)[0] if same_year else a}{DASH}{b}"
         else:
             span = fill(t("{first} to {last}"), {"first": a, "last": b})
         parts.append(fill(t("prices {span}"), {"span": span}))
@@ -190,7 +205,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
     s, w = report.scenario, report.workload
     named = bool(s.model) and bool(w.name)
     size = w.name if named else count(w.params_total)
-    if w.params_active < 0.95 * w.params_total and not w.per_sample:
+    if w.params_active < _MOE_SHARE * w.params_total and not w.per_sample:
         size = fill(t("{size} ({active} active)"), {"size": size, "active": count(w.params_active)})
     kinds = {"lora": t("LoRA"), "full_finetune": t("full fine-tune")}
     amount = t("{n} samples") if w.per_sample else t("{n} tokens")
@@ -204,6 +219,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         kinds.get(s.training, ""),
         t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
         fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
+        _borrowed_note(report, t),
         fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
         listing([plan_name(plan, t) for plan in plans], t),
         fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
@@ -214,13 +230,36 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def is_borrowed(p: PlatformEstimate) -> bool:
+    """Whether a platform's speed comes from other chips' runs, because too few of its own are published."""
+    return p.utilisation is not None and p.utilisation.origin == "borrowed"
+
+
+def _borrowed_note(report: Report, t: Translate) -> str:
+    n, known = sum(map(is_borrowed, report.platforms)), sum(p.utilisation is not None for p in report.platforms)
+    if not n:
+        return ""
+    return t("speed borrowed") if known == 1 else fill(t("{n} of {known} speeds borrowed"), {"n": n, "known": known})
+
+
+def why_no_total(p: PlatformEstimate, t: Translate = identity) -> str:
+    """Why no total is shown for a platform, in two words; empty when one is."""
+    if p.price_usd_per_chip_hour is None:
+        return t("no price")
+    if p.utilisation is None:
+        return t("no published peak")
+    if not p.size.sold:
+        return t("not sold")
+    return "" if p.fits else t("does not fit")
+
+
 def mfu_range(u: Utilisation | None) -> str:
     """``57 % (49–64)``; without a spread the value alone, without a value a dash."""
     if u is None:
         return EN_DASH
     if u.log_sd <= 0 or u.origin == "user":
         return percent(u.mfu)
-    return f"{percent(u.mfu)}{NBSP}({u.mfu_p10 * 100:.0f}{EN_DASH}{u.mfu_p90 * 100:.0f})"
+    return f"{percent(u.mfu)}{NBSP}({u.mfu_p10 * 100:.0f}{DASH}{u.mfu_p90 * 100:.0f})"
 
 
 def origin_name(origin: str, t: Translate = identity) -> str:
@@ -230,13 +269,22 @@ def origin_name(origin: str, t: Translate = identity) -> str:
 
 def size_text(size: Size, t: Translate = identity) -> str:
     """A size as it is sold: ``4×4×8, sold as v5p-256``, ``9 nodes × 8``."""
-    shape = size.shape.replace("x", "×")
-    sold_as = re.sub(r"(?<=[\s\d])x(?=[\s\d])", "×", size.sold_as)
+    shape, sold_as = _as_sold(size)
     if not size.sold:
         return fill(t("{size}, not sold"), {"size": shape or sold_as}) if shape or sold_as else t("not sold")
     if shape and sold_as:
         return fill(t("{shape}, sold as {name}"), {"shape": shape, "name": sold_as})
     return shape or sold_as
+
+
+def size_short(size: Size) -> str:
+    """A size as a table has room for: ``4×4×8, v5p-256``, ``13 × v6e-256``."""
+    shape, sold_as = _as_sold(size)
+    return ", ".join(part for part in (shape, sold_as.split(",")[0]) if part)
+
+
+def _as_sold(size: Size) -> tuple[str, str]:
+    return size.shape.replace("x", "×"), re.sub(r"(?<=[\s\d])x(?=[\s\d])", "×", size.sold_as)
 
 
 def chips_label(report: Report, t: Translate = identity) -> str:
@@ -252,7 +300,14 @@ def mfu_label(report: Report, t: Translate = identity) -> str:
     u = report.focus.utilisation
     if u is None:
         return f"**{t('MFU reached')}**"
-    detail = t("your value") if u.origin == "user" else f"{origin_name(u.origin, t)} {mfu_range(u)}"
+    if u.origin == "user":
+        detail = t("your value")
+    elif report.workload.per_sample:  # every published run counted is of a language model
+        detail = fill(t("{range} from LLM runs"), {"range": mfu_range(u)})
+    elif u.origin == "measured":
+        detail = fill(t("typical {range} of {n:int} runs"), {"range": mfu_range(u), "n": u.n_runs})
+    else:
+        detail = f"{origin_name(u.origin, t)} {mfu_range(u)}"
     return f"**{t('MFU reached')}** :gray[· {markdown(detail)}]"
 
 

@@ -39,6 +39,9 @@ class Row:
     quote: float | None = None
     flip: float | None = None
     fits: bool = True
+    min_order: int | None = None
+    sold: bool = True
+    peak: bool = True
     label: str = ""
     origin: str = "measured"
     credits: float = 0.0
@@ -58,7 +61,7 @@ DEFAULT = (
 )
 
 
-def _accelerator(chip: str) -> Accelerator:
+def _accelerator(chip: str, peak: bool = True) -> Accelerator:
     short, family = CHIPS.get(chip, (chip, "other"))
     return Accelerator(
         chip,
@@ -68,7 +71,7 @@ def _accelerator(chip: str) -> Accelerator:
         family,
         "training",
         2024,
-        1e15,
+        1e15 if peak else None,
         None,
         None,
         None,
@@ -94,9 +97,7 @@ def _offer(row: Row, price: float, kind: str = "offer") -> Offer:
         row.plan,
         kind,
         price,
-        "hour",
-        "",
-        None,
+        row.min_order,
         row.date,
         row.precision,
         False,
@@ -123,41 +124,55 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
     bill = _bill(row, total)
     user = row.origin == "user"
     median = None if row.median is None else _offer(row, row.median, "market_median")
-    problems = () if priced else (Message("no_price", {}, f"{label}: no price.", "error"),)
-    if not row.fits:
-        problems = (
-            *problems,
-            Message("does_not_fit", {}, f"{row.chips} {label} chips do not hold the model.", "warning"),
-        )
+    billed = priced and row.peak
+    below = row.min_order is not None and row.chips < row.min_order and row.quote is None
+    said = {
+        "no_price": ("" if priced else f"{label}: no price."),
+        "no_peak": ("" if row.peak else f"{label}: no peak is published."),
+        "size_not_sold": ("" if row.sold else f"{row.chips} {label} chips are not sold."),
+        "below_minimum_order": (f"{row.chips} {label} chips are below the minimum order." if below else ""),
+        "does_not_fit": ("" if row.fits else f"{row.chips} {label} chips do not hold the model."),
+    }
+    problems = tuple(Message(code, {}, text, "error") for code, text in said.items() if text)
     burn = scenario.burn_usd_per_month
     return PlatformEstimate(
         id=key,
         label=label,
         platform=platform,
-        accelerator=_accelerator(row.chip),
+        accelerator=_accelerator(row.chip, row.peak),
         is_focus=focus,
         offer=_offer(row, row.price) if priced else None,
         price_usd_per_chip_hour=(row.price if row.quote is None else row.quote) if priced else None,
         price_is_quote=row.quote is not None,
         median_offer=median,
-        size=Size(row.chip, row.chips, "4x4x8" if row.chip == "tpu_v5p" else "", f"{row.chips} of it"),
+        size=Size(row.chip, row.chips, "4x4x8" if row.chip == "tpu_v5p" else "", f"{row.chips} of it", row.sold),
         utilisation=Utilisation(
-            0.57, 0.57 if user else 0.49, 0.57 if user else 0.64, 0.0 if user else 0.1, 13, "bf16", row.origin
-        ),
-        wall_hours=row.hours,
-        chip_hours=row.hours * row.chips,
-        bills={"cash": bill, "loaded": bill, "economic": bill} if priced else None,
-        total_usd_p10=total * 0.85 if priced else None,
-        total_usd_p90=total * 1.2 if priced else None,
-        win_share=0.2 if priced else None,
-        in_budget_share=float(total <= scenario.budget_usd) if priced else None,
-        usd_per_million_tokens=total / 5e4 if priced else None,
-        runway_months=(scenario.cash_usd - total) / burn if priced and burn else None,
-        at_risk_usd=0.0 if priced else None,
+            0.57,
+            0.57 if user else 0.49,
+            0.57 if user else 0.64,
+            0.0 if user else 0.1,
+            13,
+            "bf16",
+            row.origin,
+            Message("mfu_borrowed", {}, f"{label}: from runs of another chip.") if row.origin == "borrowed" else None,
+        )
+        if row.peak
+        else None,
+        wall_hours=row.hours if row.peak else None,
+        chip_hours=row.hours * row.chips if row.peak else None,
+        bills={"cash": bill, "loaded": bill, "economic": bill} if billed else None,
+        total_usd_p10=total * 0.85 if billed else None,
+        total_usd_p90=total * 1.2 if billed else None,
+        win_share=0.2 if billed else None,
+        in_budget_share=float(total <= scenario.budget_usd) if billed else None,
+        usd_per_million_tokens=total / 5e4 if billed else None,
+        runway_months=(scenario.cash_usd - total) / burn if billed and burn else None,
+        terms=Message("terms_none", {}, "on demand, no commitment"),
+        at_risk_usd=0.0 if billed else None,
         access=Message("access_self_serve", {}, "Self-serve"),
         port=Message("port_runs", {}, "runs your code"),
-        feasible=priced,
-        comparable=priced and row.fits,
+        feasible=billed and row.sold,
+        comparable=not problems,
         fits=row.fits,
         problems=problems,
     )
@@ -211,7 +226,10 @@ def build_report(
         for i, (r, k, p) in enumerate(zip(rows, keys, platforms, strict=True))
     )
     ranking = tuple(
-        p.id for p in sorted(estimates, key=lambda p: (p.bills is None, p.bills["cash"].total_usd if p.bills else 0.0))
+        p.id
+        for p in sorted(
+            estimates, key=lambda p: (not p.comparable, p.bills is None, p.bills["cash"].total_usd if p.bills else 0.0)
+        )
     )
     flips = tuple(
         Flip(k, r.flip, r.flip * 0.8, r.flip * 1.25) for k, r in zip(keys, rows, strict=True) if r.flip is not None

@@ -1,10 +1,8 @@
-"""Charts as data: what is drawn, in which colours, and whether every title is true of its numbers."""
+"""Charts as data: what is drawn, in which colours, and that nothing covers anything."""
 
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +14,9 @@ from hypothesis import strategies as st
 
 from core.report import Report
 from ui.charts import Chart, bill_chart, cost_time_chart, flip_chart, sweep_chart
-from ui.charts.findings import LEAST_PRICE, within_limits
-from ui.charts.flip import place_quotes, quotes_of
+from ui.charts.findings import within_limits
+from ui.charts.flip import merged_quotes, place_quotes, quotes_of
 from ui.charts.labels import NARROW_PLOT, quiet_side, spread, text_width
-from ui.charts.sweep_title import contest
 from ui.charts.ticks import log_values, ticks_money_linear, ticks_money_log, ticks_time_log
 from ui.theme import PALETTES, SLOTS, Scheme, platform_styles
 
@@ -73,166 +70,12 @@ rows = st.lists(
         st.floats(0.1, 40),
         flip=st.one_of(st.none(), st.floats(0.0, 200)),
         fits=st.booleans(),
+        min_order=st.one_of(st.none(), st.sampled_from([16, 1024])),
+        origin=st.sampled_from(["measured", "borrowed"]),
     ),
     min_size=1,
     max_size=7,
 ).map(tuple)
-
-
-# --- titles are true -----------------------------------------------------------------------------
-
-
-@given(rows, amounts, st.floats(0.1, 200), st.integers(1, 5))
-def test_cost_time_title_counts_who_meets_both_limits(
-    found: tuple[Row, ...], budget: float, weeks: float, runs: int
-) -> None:
-    report = build_report(found, reference=None, budget_usd=budget, deadline_weeks=weeks, iterations=runs)
-    curves = build_curves(report)
-    title = cost_time_chart(report, curves, "light").title
-    lines = {
-        c.id: [
-            (h * runs, u)
-            for n, h, u in zip(c.chips, c.wall_hours, c.total_usd, strict=True)
-            if report[c.id].fits or n != report[c.id].size.chips
-        ]
-        for c in curves
-    }
-    inside = sum(any(u <= budget and h <= weeks * 168 for h, u in points) for points in lines.values())
-    if not lines:
-        assert title == "No cost to draw"
-    elif inside == 0:
-        assert title.startswith("Nothing fits")
-    elif inside == 1:
-        assert re.search(r"(only )?\S.* finishes within", title)
-        assert ("only" in title) == (len(lines) > 1)
-    elif inside == len(lines):
-        assert re.search(r"(both|all (three|four|five|six|seven)) finish", title)
-    else:
-        assert f"{inside} of {len(lines)} platforms finish" in title
-
-
-@given(rows, st.floats(0.1, 40))
-def test_flip_title_compares_the_flip_with_the_reference_price(found: tuple[Row, ...], now: float) -> None:
-    report = build_report((*found[:6], Row("tpu_v7", 1e5, "GCP", price=now)), reference=len(found[:6]))
-    chart = flip_chart(report, "light")
-    focus = report.focus
-    flip = next((f for f in report.flips if f.id == focus.id and focus.fits), None)
-    if flip is None:
-        return
-    assert chart.title.startswith(f"{focus.label} ")
-    if flip.price_usd_per_chip_hour <= LEAST_PRICE:
-        assert "beats Ironwood at any price" in chart.title
-    elif flip.price_usd_per_chip_hour > now:
-        assert "beats Ironwood only if Ironwood costs more than" in chart.title
-    else:
-        assert ("wins" in chart.title) == (report.ranking[0] == focus.id)
-        assert "as long as Ironwood costs more than" in chart.title
-
-
-def test_flip_title_is_about_the_nearest_rival_when_the_focus_is_the_reference() -> None:
-    report = build_report(focus=2)
-    assert flip_chart(report, "light").title == "Trillium beats H100 only if H100 costs more than $3.34/h"
-
-
-def test_title_of_the_default_example(report: Report) -> None:
-    titles = [chart.title for chart in charts_of(report)]
-    assert titles[:4] == [
-        "Under $500k, all six finish within 8\N{NO-BREAK SPACE}weeks",
-        "v5p beats H100 only if H100 costs more than $7.62/h",
-        "67\N{NO-BREAK SPACE}% of v5p’s bill is experiments",
-        "After five iterations v5p still costs 2.3× H100 Hyperstack",
-    ]
-
-
-@given(st.floats(0.0, 1.0), amounts, st.floats(0, 1e6))
-def test_bill_title_names_the_share_it_shows(share: float, total: float, credit: float) -> None:
-    report = build_report((Row("tpu_v5p", total, "GCP", experiments_share=share, credits=-credit),), reference=None)
-    title = bill_chart(report, "light").title
-    if title.startswith("Credits pay all"):
-        assert total <= 0
-        return
-    part = share if share >= 0.05 else 1 - share
-    if part >= 0.995:
-        assert title.startswith("Almost all of v5p’s bill is")
-    else:
-        assert title.startswith(f"{part * 100:.0f}\N{NO-BREAK SPACE}% of v5p’s bill")
-        assert ("before credits" in title) == (credit > 0)
-    assert title.endswith("experiments" if share >= 0.05 else "the final run")
-
-
-@given(
-    st.lists(st.tuples(amounts, st.floats(0, 1e8)), min_size=2, max_size=6),
-)
-def test_iterations_title_agrees_with_the_lines(lines: list[tuple[float, float]]) -> None:
-    chips = ["tpu_v5p", "tpu_v6e", "h100_sxm", "h200_sxm", "b200_sxm", "mi300x"]
-    report = build_report(tuple(Row(c, u, "GCP") for c, (u, _) in zip(chips, lines, strict=False)), reference=None)
-    sweep = build_sweep(report, "iterations", {p.id: s for p, (_, s) in zip(report.platforms, lines, strict=True)})
-    title = sweep_chart(report, sweep, "light").title
-    focus, others = sweep.total_usd[0], sweep.total_usd[1:].min(axis=0)
-    ratio = focus[4] / others[4]
-    if "same within" in title:
-        assert abs(ratio - 1) <= 0.05
-    elif "still costs" in title:
-        assert ratio > 1
-        assert focus[0] > others[0]
-    elif "costs least at first" in title:
-        assert ratio > 1
-        assert focus[0] <= others[0]
-    elif "is still cheapest" in title:
-        assert ratio < 1
-        assert focus[0] < others[0]
-    else:
-        assert "has become cheapest" in title
-        assert ratio < 1
-        assert focus[0] >= others[0]
-    stated = re.search(r"(\d[\d,.]*)×", title)
-    if stated and "as much" not in title:
-        assert float(stated[1].replace(",", "")) == pytest.approx(max(ratio, 1 / ratio), rel=0.06)
-
-
-@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
-def test_sweep_title_says_where_the_focus_becomes_cheapest(slope: float, other: float) -> None:
-    report = build_report((Row("tpu_v5p", 300e3, "GCP"), Row("h100_sxm", 200e3, "AWS")), reference=None)
-    sweep = build_sweep(report, "price", {report.platforms[0].id: slope, report.platforms[1].id: other})
-    duel = contest(report, sweep)
-    title = sweep_chart(report, sweep, "light").title
-    if duel is None or "No cost" in title:
-        return
-    cheaper = duel.focus < duel.rival
-    turn = re.search(r"cheapest (above|below) ([\d.]+)×", title)
-    if turn:
-        # The place is printed with one decimal: points further off than that are on the side it says.
-        sides = sweep.x > float(turn[2]) if turn[1] == "above" else sweep.x < float(turn[2])
-        clear = np.abs(sweep.x - float(turn[2])) > 0.06
-        assert np.array_equal(cheaper[clear], sides[clear])
-    elif "all the way" in title:
-        assert cheaper.all()
-    else:
-        assert not cheaper.any()
-
-
-def test_a_long_sweep_is_drawn_thin_and_saved_whole(report: Report) -> None:
-    sweep = build_sweep(report)
-    x = np.arange(1.0, 2001.0)
-    long = replace(
-        sweep,
-        x=x,
-        total_usd=np.outer(sweep.total_usd[:, 0], x),
-        p10=np.outer(sweep.p10[:, 0], x),
-        p90=np.outer(sweep.p90[:, 0], x),
-    )
-    chart = sweep_chart(report, long, "light")
-    assert chart.title == "After five iterations v5p still costs 2.3× H100 Hyperstack"
-    assert max(len(trace.x) for trace in chart.figure.data if trace.fill is None) <= 49
-    assert len(chart.frame()) == 2000 * 6
-    assert list(chart.figure.layout.xaxis.ticktext) == ["1 run", "500", "1,000", "1,500", "2,000"]
-
-
-def test_sweep_title_without_a_rival_or_a_price() -> None:
-    alone = build_report((Row("tpu_v5p", 300e3, "GCP"),), reference=None)
-    assert sweep_chart(alone, build_sweep(alone), "light").title == "Each further iteration on v5p costs $300k"
-    unpriced = build_report((Row("tpu_v5p", None), Row("h100_sxm", 2e5, "AWS")), reference=None)
-    assert sweep_chart(unpriced, build_sweep(unpriced), "light").title.startswith("v5p has no price; H100 costs least")
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -326,26 +169,68 @@ def test_hostile_names_are_escaped() -> None:
         chart.frame()
 
 
-def test_frontier_dots_are_filled_and_the_others_hollow(report: Report) -> None:
+def test_dots_are_filled_where_nothing_shown_within_the_budget_is_faster_and_cheaper(report: Report) -> None:
     chart = cost_time_chart(report, build_curves(report), "light")
+    points = [
+        (h, u, colour != "#ffffff")
+        for trace in chart.figure.data[:-1]
+        for h, u, colour in zip(trace.x, trace.y, trace.marker.color, strict=True)
+    ]
+    for hours, usd, filled in points:
+        beaten = any(h <= hours and u <= usd and (h, u) != (hours, usd) for h, u, _ in points)
+        assert filled == (not beaten and usd <= 500e3)
+    assert "filled" in chart.subtitle
+    assert len(chart.figure.data[-1].x) == len(report.platforms)  # rings
+    poor = build_report(budget_usd=1e4)
+    assert "filled" not in cost_time_chart(poor, build_curves(poor), "light").subtitle
+
+
+def test_only_sizes_near_the_chosen_one_are_drawn(report: Report) -> None:
+    chart = cost_time_chart(report, build_curves(report, n=16), "light")
     for trace in chart.figure.data[:-1]:
-        assert list(trace.marker.color).count("#ffffff") == len(trace.x) - 1
-    rings = chart.figure.data[-1]
-    assert len(rings.x) == len(report.platforms)
+        assert 1 <= len(trace.x) <= 8
+        assert max(trace.x) <= 16.01 * min(trace.x)
+    assert chart.subtitle.endswith("scaling loss is not modelled yet")
+
+
+def test_a_platform_below_its_minimum_order_takes_no_part() -> None:
+    report = build_report((*DEFAULT[:3], Row("b200_sxm", 90e3, "AWS", chips=40, min_order=64)))
+    assert "B200" not in bill_chart(report, "light").title
+    assert "Below the minimum order: B200" in bill_chart(report, "light").subtitle
+    assert "Below the minimum order: B200" in sweep_chart(report, build_sweep(report), "light").subtitle
+    drawn = cost_time_chart(report, build_curves(report), "light")
+    assert "Only at other sizes than chosen (Below the minimum order: B200)" in drawn.subtitle
+    assert "at some size" in drawn.title
+
+
+def test_a_borrowed_speed_is_marked() -> None:
+    report = build_report((*DEFAULT[:3], Row("b200_sxm", 133e3, "Hyperstack", origin="borrowed", flip=3.37)))
+    for chart in (bill_chart(report, "light"), sweep_chart(report, build_sweep(report), "light")):
+        assert "B200*" in " ".join(texts_of(chart.figure))
+        assert "* speed borrowed" in chart.subtitle
+    assert "B200*" not in " ".join(texts_of(sweep_chart(report, build_sweep(report, "mfu"), "light").figure))
+    flip = flip_chart(report, "light")
+    assert list(flip.figure.data[0].marker.color).count(PALETTES["light"].page) == 1
+    assert "Hollow dot" in flip.subtitle
+
+
+def test_close_quotes_share_a_name() -> None:
+    quotes = [(3.2, "Hyperstack $3.20"), (3.29, "median $3.29"), (6.88, "AWS $6.88")]
+    assert merged_quotes(quotes, "H100") == [((3.2, 3.29), "H100 $3.20–3.29"), ((6.88,), "AWS $6.88")]
 
 
 def test_credits_are_negative_and_the_bars_add_up() -> None:
     report = build_report((Row("tpu_v5p", 200e3, "GCP", credits=-100e3), Row("h100_sxm", 130e3, "AWS")), reference=None)
     figure = bill_chart(report, "light").figure
     totals = sum(np.array(trace.x) for trace in figure.data)
-    assert totals == pytest.approx([200e3, 130e3])
+    assert totals == pytest.approx([130e3, 200e3])
     assert min(figure.data[-1].x) == -100e3
 
 
-def test_bars_are_sorted_and_start_at_zero(report: Report) -> None:
+def test_bars_are_sorted_as_the_table_and_start_at_zero(report: Report) -> None:
     figure = bill_chart(report, "light").figure
     totals = sum(np.array(trace.x) for trace in figure.data)
-    assert list(totals) == sorted(totals, reverse=True)
+    assert list(totals) == sorted(totals)
     assert figure.layout.xaxis.range[0] == 0
 
 

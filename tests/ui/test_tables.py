@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 import pytest
 
 from core.report import Report
-from ui.tables import bill_table, facts_table, figure_strip, overview_table, price_text
+from ui.money_tables import bill_table, facts_table, figure_strip, price_text
+from ui.tables import overview_table
 from ui.theme import PALETTES, SLOTS, Scheme
 
 from .conftest import DEFAULT, Row, build_report
@@ -91,12 +92,12 @@ def test_rows_stand_in_the_order_of_the_ranking_and_the_focus_is_tagged(report: 
 
 
 def test_columns_are_in_the_order_of_the_question(report: Report) -> None:
-    cells = [c.strip() for c in Reader(overview_table(report, "light")).cells][:8]
+    cells = [" ".join(c.split()) for c in Reader(overview_table(report, "light")).cells][:8]
     assert cells == [
         "Platform and offer",
         "Cash a version",
-        "$0 budget",
-        "Cheapest in",
+        "Range against the budget $0 $500k budget →",
+        "Cheapest in % of cases",
         "Final run",
         "Chips",
         "Runway",
@@ -120,7 +121,7 @@ def test_a_platform_without_a_price_is_last_and_has_no_total() -> None:
     assert "MI300X" in last
     assert Reader(last).cells[1].strip() == "no price"
     assert "$" not in last
-    assert 'class="x"' in last
+    assert 'class="y"' in last  # nobody can choose a price that is not published: not red
 
 
 def test_what_does_not_fit_says_why_and_shows_no_cash() -> None:
@@ -171,11 +172,55 @@ def test_runway_needs_a_burn(burn: float) -> None:
     assert ("mo<" in overview_table(report, "light")) == (burn > 0)
 
 
-def test_the_range_bar_stays_inside_its_cell_when_all_is_over_budget() -> None:
-    report = build_report(budget_usd=1_000.0)
-    lefts = [float(x) for x in re.findall(r"left:([\d.]+)px", overview_table(report, "light"))]
-    assert all(0 <= x <= 128 for x in lefts)
-    assert "▸" in overview_table(report, "light")
+@pytest.mark.parametrize("budget", [0.0, 1_000.0, 200e3, 1e9])
+def test_the_range_bar_stays_inside_and_tells_costs_apart(budget: float) -> None:
+    source = overview_table(build_report(budget_usd=budget), "light")
+    dots = [float(x) for x in re.findall(r"<em[^>]*left:([\d.]+)%", source)]
+    assert all(0 <= x <= 100 for x in dots)
+    assert len(set(dots)) == len(dots)
+    assert ("<u " in source) == (0 < budget < 400e3)
+
+
+def test_why_there_is_no_total_is_said_as_it_is() -> None:
+    rows = (
+        *DEFAULT[:2],
+        Row("mi300x", 1e5, peak=False),
+        Row("h200_sxm", 1e5, sold=False),
+        Row("b200_sxm", 1e5, chips=40, min_order=64),
+        Row("h100_sxm", None),
+    )
+    report = build_report(rows, reference=None)
+    source = overview_table(report, "light")
+    found = {p.id: Reader(f"<tr>{row}").cells for p, row in zip(map(report.__getitem__, report.ranking),
+             source.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:], strict=True)}  # fmt: skip
+    cells = {i: [" ".join(c.split()) for c in row] for i, row in found.items()}
+    assert cells["mi300x"][1] == "no published peak"
+    assert cells["mi300x"][4:7] == ["–", "–", "–"]
+    assert cells["h200_sxm.~".replace(".~", "")][1] == "not sold"
+    assert cells["h100_sxm"][1] == "no price"
+    assert cells["b200_sxm"][1].startswith("$100k")
+    assert "below the minimum order" in cells["b200_sxm"][0]
+    assert cells["b200_sxm"][3] == "–"
+    assert "no price" not in " ".join(cells["mi300x"])
+    assert "no published peak" in bill_table(report, "light")
+
+
+def test_a_late_run_and_an_empty_bank_are_red() -> None:
+    late = build_report(deadline_weeks=0.5, cash_usd=100e3)
+    source = overview_table(late, "light")
+    assert re.search(r'class="z">4.0\xa0days late<|class="z">[\d.]+\xa0(days|h) late<', source)
+    assert "cash is out" in source
+    assert "short $201k" in source
+    strip = figure_strip(late)
+    assert 'class="f x">cash is out' in strip
+    assert "short $201k" in strip
+
+
+def test_a_borrowed_speed_is_tagged_with_its_source() -> None:
+    report = build_report((Row("tpu_v5p", 1e5, origin="borrowed"), DEFAULT[2]), reference=None)
+    source = overview_table(report, "light")
+    assert 'class="t d" title="v5p: from runs of another chip."' in source
+    assert source.count('<em class="b"') == 1
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

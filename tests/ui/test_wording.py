@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pandas as pd
@@ -54,7 +55,7 @@ def test_scenario_line_says_what_is_unusual() -> None:
         "MFU 45\N{NO-BREAK SPACE}%, your value",
         "no experiments",
         "on demand and spot",
-        "prices 19 Aug–6 Oct 2026",
+        "prices 19 Aug\N{WORD JOINER}–\N{WORD JOINER}6 Oct 2026",
         "1 price undated",
         "1 own quote",
         "prices moved by −30\N{NO-BREAK SPACE}%",
@@ -72,9 +73,18 @@ def test_prices_of_different_precision_are_not_run_together() -> None:
 def test_labels_of_the_sliders(report: Report) -> None:
     assert wording.chips_label(report) == "**Chips**, v5p :gray[· 4×4×8, sold as 128 of it]"
     assert wording.mfu_label(report) == (
-        "**MFU reached** :gray[· measured 57\N{NO-BREAK SPACE}%\N{NO-BREAK SPACE}\\(49–64\\)]"
+        "**MFU reached** :gray[· typical 57\N{NO-BREAK SPACE}%\N{NO-BREAK SPACE}"
+        "\\(49\N{WORD JOINER}–\N{WORD JOINER}64\\) of 13 runs]"
     )
     assert "your value" in wording.mfu_label(build_report((Row("tpu_v5p", 1.0, origin="user"),), reference=None))
+
+
+def test_borrowed_speeds_are_counted_and_their_workload_named() -> None:
+    report = build_report((Row("tpu_v5p", 1e5, origin="borrowed"), DEFAULT[2]), reference=None)
+    assert "1 of 2 speeds borrowed" in wording.scenario_line(report).split(" · ")
+    assert "borrowed 57" in wording.mfu_label(report)
+    vision = replace(report, workload=replace(report.workload, per_sample=True))
+    assert wording.mfu_label(vision).endswith("from LLM runs]")
 
 
 def test_help_names_the_runs_behind_a_value(report: Report) -> None:
@@ -96,6 +106,11 @@ def test_help_names_the_runs_behind_a_value(report: Report) -> None:
 )
 def test_sizes_read_as_they_are_sold(chips: int, shape: str, sold_as: str, sold: bool, text: str) -> None:
     assert wording.size_text(Size("chip", chips, shape, sold_as, sold)) == text
+
+
+def test_sizes_in_a_table_are_short() -> None:
+    assert wording.size_short(Size("chip", 3328, "", "13 x v6e-256, Multislice")) == "13 × v6e-256"
+    assert wording.size_short(Size("chip", 128, "4x4x8", "v5p-256")) == "4×4×8, v5p-256"
 
 
 @given(st.text(max_size=60))
@@ -146,9 +161,8 @@ def test_tables_for_download_carry_units_and_every_platform() -> None:
         "flip": frames.flip_frame(report),
         "bill": frames.bill_frame(report),
         "sweep": frames.sweep_frame(report, build_sweep(report, "tokens")),
-        "platforms": frames.platforms_frame(report),
     }
-    assert len(tables["platforms"]) == len(tables["bill"]) == 7
+    assert len(tables["bill"]) == 7
     assert tables["sweep"]["tokens"].min() == pytest.approx(25e9)
     assert "cash_usd_p50" in tables["cost_time"]
     assert tables["bill"]["total_usd"].isna().sum() == 1  # no price is a gap, never zero

@@ -19,6 +19,8 @@ from ui.charts.ticks import Tick
 from ui.theme import FONT, FONT_SIZE, PALETTES, Palette, Scheme
 
 HEIGHT_OVERVIEW, HEIGHT_MAIN = 258, 306
+PHONE_WIDTH = 318.0  # px of a figure on a phone, for which ticks and labels must still fit
+REFERENCE_WIDTH = 1.2  # px of budget, deadline and quote lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Chart:
     """
 
     key: str
+    name: str  # a short noun, for a button that saves its table
     title: str
     subtitle: str
     figure: go.Figure | None
@@ -132,9 +135,9 @@ def line(
     width: float = 1,
     x_paper: bool = False,
     y_paper: bool = False,
-    above: bool = False,
+    above: bool = True,
 ) -> Props:
-    """A straight line as a shape, data units."""
+    """A straight line as a shape, data units. Below the data it would vanish where a gridline runs over it."""
     return {
         "type": "line",
         "x0": x0,
@@ -181,7 +184,12 @@ def make_figure(
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "closest",
         "dragmode": False,
-        "hoverlabel": {"font": {"family": FONT, "size": FONT_SIZE}, "align": "left"},
+        "hoverlabel": {
+            "font": {"family": FONT, "size": FONT_SIZE, "color": palette.text},
+            "bgcolor": palette.page,
+            "bordercolor": palette.axis,
+            "align": "left",
+        },
         "title": {"text": ""},
         **(extra or {}),
     }

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import fill, usd
+from core.numbers import EN_DASH, fill, usd
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.base import HEIGHT_MAIN, PHONE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import Props, bold, label_margin, plain, spread, text_width
-from ui.charts.ticks import Tick, nice_ceiling, ticks_money_linear
+from ui.charts.ticks import Tick, ticks_money_fit
 from ui.theme import PALETTES, TINTS, Palette, Scheme, platform_styles, rgba
 from ui.wording import Translate, identity, platform_names
 
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
-_PHONE = 318.0  # px of a figure on a phone
 _THICKEST = 30.0  # px of a bar
 _NAMED_SHARE = 0.03  # parts smaller than this have no name above the bar
 
@@ -54,9 +53,38 @@ def _part_notes(
         placed = spread([named[i][1] - offsets[k] for k, i in enumerate(chosen)], 0.0, min(low, high), max(low, high))
         placed = list(np.maximum.accumulate(placed))
         for k, i in enumerate(chosen):
-            x = x_low + (placed[k] + offsets[k]) / scale
-            notes.append(note(named[i][0], x, y, palette.muted, anchor="center", y_shift=2 + 15 * (rows - 1 - row)))
+            # From its part it is shifted in px, so that on a wider plot it stands nearer to its part.
+            shift = placed[k] + offsets[k] - named[i][1]
+            x, up = x_low + named[i][1] / scale, 2 + 15 * (rows - 1 - row)
+            notes.append(note(named[i][0], x, y, palette.muted, anchor="center", x_shift=shift, y_shift=up))
     return notes, rows
+
+
+def _value(total: float, low: float | None, high: float | None) -> str:
+    """A total with its range in the same unit: ``$329k (238–455)``.
+
+    >>> _value(329_000, 238_000, 455_200), _value(1_270_000, 980_000, 1_500_000), _value(900, None, None)
+    ('$329k (238–455)', '$1.27M (0.98–1.5)', '$900')
+    """
+    text = usd(total)
+    if low is None or high is None or high - low <= findings.NO_RANGE * high:
+        return text
+    scale = {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}.get(text[-1], 1.0)
+    ends = (f"{v / scale:,.0f}" if v / scale >= 99.5 else f"{v / scale:.3g}" for v in (max(0.0, low), high))
+    return f"{text} ({EN_DASH.join(ends)})"
+
+
+def _outline(row: int, length: float, thickness: float, colour: str) -> Props:
+    """The edge of a whole bar: its pale parts alone would not stand out from the page."""
+    return {
+        "type": "rect",
+        "x0": 0,
+        "x1": length,
+        "y0": row - thickness / 2,
+        "y1": row + thickness / 2,
+        "line": {"color": colour, "width": 1},
+        "layer": "above",
+    }
 
 
 def _bill_figure(
@@ -107,7 +135,7 @@ def _bill_figure(
         traces[-1]["marker"]["line"] = {"width": 1, "color": [styles[p.id].colour for p in shown]}
     ends = [high - bill["credits"] for bill, (_, high) in zip(bills, whiskers, strict=True) if high is not None]
     reach = max([*positive, *ends, 1e-6])
-    x_high = nice_ceiling(reach * 1.02, 4)
+    x_high = reach * 1.02
     x_low = -abs(credit) * 1.15 if credit < 0 else 0.0
     parts: list[tuple[str, float, float]] = []
     start = 0.0
@@ -115,24 +143,28 @@ def _bill_figure(
         if bills[0][part] > _NAMED_SHARE * max(positive[0], 1e-9):
             parts.append((part, start, bills[0][part]))
         start += max(bills[0][part], 0.0)
-    left, right = label_margin([names[p.id] for p in shown], 44) + 4, 58.0
-    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, _PHONE - left - right, palette, t)
+    values = [_value(total, *whisker) for total, whisker in zip(totals, whiskers, strict=True)]
+    left, right = label_margin([names[p.id] for p in shown], 44) + 4, label_margin(values, 58)
+    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, PHONE_WIDTH - left - right, palette, t)
     shapes: list[Props] = []
-    for i, (bill, total, gross, (p10, p90)) in enumerate(zip(bills, totals, positive, whiskers, strict=True)):
+    for i, (p, bill, gross, (p10, p90)) in enumerate(zip(shown, bills, positive, whiskers, strict=True)):
+        shapes.append(_outline(i, gross, thickness, styles[p.id].colour))
         end = gross
         if p10 is not None and p90 is not None:  # the range is of the total; the bar ends at it plus the credits
             low, high = (p10 - bill["credits"] if p10 > 0 else gross), p90 - bill["credits"]
             # A halo of the page keeps the line visible on a bar as pale as itself.
-            shapes.append(line(low, i, high, i, rgba(palette.page, 0.5), width=4, above=True))
-            shapes.append(line(low, i, high, i, palette.text, width=1.4, above=True))
+            shapes.append(line(low, i, high, i, rgba(palette.page, 0.5), width=4))
+            shapes.append(line(low, i, high, i, palette.text, width=1.4))
             end = max(gross, high)
-        notes.append(note(f"<b>{plain(usd(total))}</b>", end, i, palette.text, y_anchor="middle", x_shift=7))
+        whole, _, span = values[i].partition(" ")
+        text = bold(whole) + (f" {plain(span)}" if span else "")
+        notes.append(note(text, end, i, palette.text, y_anchor="middle", x_shift=7))
     if credit < 0:
-        shapes.append(line(0, 0, 0, 1, palette.axis, y_paper=True, above=True))
+        shapes.append(line(0, 0, 0, 1, palette.axis, y_paper=True))
         notes.append(note(findings.part_name("credits", t), x_low, -thickness / 2, palette.muted, y_shift=2))
     labels = [Tick(float(i), bold(names[p.id]) if p.is_focus else plain(names[p.id])) for i, p in enumerate(shown)]
     top = 8.0 + 15.0 * max(1, name_rows)
-    ticks = ticks_money_linear(x_high, 4)
+    ticks = ticks_money_fit(x_high, (PHONE_WIDTH - left - right) * x_high / (x_high - x_low), 4)
     if x_low < 0:
         step = ticks[1].value - ticks[0].value
         below = [Tick(-k * step, f"\N{MINUS SIGN}{usd(k * step)[1:]}") for k in range(1, int(-x_low / step) + 1)]
@@ -151,21 +183,24 @@ def _bill_figure(
 
 
 def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart:
-    """The bill of every platform by component, in the scenario's basis, dearest first."""
-    shown = sorted(
-        (p for p in report.platforms if findings.has_total(p)), key=lambda p: _total(p, report), reverse=True
-    )
-    names = platform_names(report.platforms, t, full=True)
+    """The bill of every platform by component, in the scenario's basis, cheapest first as in the table."""
+    shown = sorted((p for p in report.platforms if findings.competes(p)), key=lambda p: findings.bill_total(p, report))
+    names = findings.starred(report, platform_names(report.platforms, t, full=True))
     bases = {
         "cash": t("Cash a version, P50, by part; line = P10–P90"),
         "loaded": t("Fully loaded: cash and staff time, a version, by part"),
         "economic": t("Economic: cash, staff time and delay, a version, by part"),
     }
-    subtitle = [bases[report.scenario.basis], findings.left_out(report, (p.id for p in shown), t)]
-    title = findings.bill_title(report, t)
-    empty = findings.nothing_to_draw(max((_total(p, report) for p in shown), default=None), t)
+    subtitle = [
+        bases[report.scenario.basis],
+        findings.star_note(report, (p.id for p in shown), t),
+        findings.left_out(report, (p.id for p in shown), t),
+    ]
+    title = findings.bill_title(report, shown, t)
+    empty = findings.nothing_to_draw(max((_drawn(p, report) for p in shown), default=None), t)
     return Chart(
         "bill",
+        t("bill by part"),
         title,
         ". ".join(part for part in subtitle if part),
         None if empty else _bill_figure(report, shown, names, scheme, t),
@@ -175,6 +210,6 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
     )
 
 
-def _total(p: PlatformEstimate, report: Report) -> float:
-    assert p.bills is not None
-    return p.bills[report.scenario.basis].total_usd
+def _drawn(p: PlatformEstimate, report: Report) -> float:
+    """What a platform's bar reaches, credits not taken off, USD."""
+    return sum(v for v in findings.bill_parts(p, report.scenario.basis).values() if v > 0)

@@ -11,54 +11,26 @@ import plotly.graph_objects as go
 
 from core.numbers import HOURS_PER_WEEK, duration, fill, integer, usd
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.base import HEIGHT_OVERVIEW, PHONE_WIDTH, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import EndLabel, Props, end_labels, hover_texts, label_margin, plain, quiet_side, text_width
 from ui.charts.ticks import ticks_money_log, ticks_time_log
 from ui.theme import PALETTES, Palette, Scheme, platform_styles
-from ui.wording import Translate, identity, platform_names, round_money, weeks_text
+from ui.wording import Translate, identity, platform_names, round_money, short_weeks
 
 if TYPE_CHECKING:
     from core.report import Curve, Report
 
 _TOP = 24.0  # px above the plot, where the deadline's name stands
 
+_DOT, _RING = 5, 12  # px
 _LEAST_USD = 0.01  # a log axis has no zero: what credits pay in full is named instead
-
-
-def _window(report: Report, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Shortest and longest time shown, hours: around the chosen sizes and the deadline.
-
-    A full price list runs from hours to centuries; what lies far from the question is left out.
-    """
-    runs = report.scenario.iterations
-    chosen = [p.wall_hours * runs for p in report.platforms if p.wall_hours is not None and p.wall_hours > 0]
-    times = np.concatenate([c.wall_hours for c in curves])
-    centre = min(chosen, default=float(np.median(times)))
-    deadline = report.scenario.deadline_weeks * HOURS_PER_WEEK
-    high = max([centre * 4, *(h * 1.02 for h in chosen), min(deadline, centre * 60)])
-    best = np.concatenate([c.wall_hours[c.on_frontier] for c in curves])
-    fastest = float(best.min()) if best.size else centre
-    low = min(centre / 6, deadline / 2, max(fastest, centre / 50))
-    inside = times[(times >= low) & (times <= high)]
-    return (max(low, float(inside.min()) if inside.size else low), high)
-
-
-def _visible(curve: Curve, window: tuple[float, float]) -> np.ndarray:
-    """Sizes of a curve inside the window; never fewer than the nearest two, so that no line vanishes."""
-    known = curve.total_usd >= _LEAST_USD
-    keep: np.ndarray = known & (curve.wall_hours >= window[0] * 0.999) & (curve.wall_hours <= window[1] * 1.001)
-    if keep.sum() < 2:
-        distance = np.abs(np.log(curve.wall_hours / math.sqrt(window[0] * window[1])))
-        keep = keep.copy()
-        keep[np.argsort(np.where(known, distance, np.inf))[: min(2, int(known.sum()))]] = True
-    return keep
 
 
 def _cost_time_figure(
     report: Report, curves: Sequence[Curve], names: dict[str, str], scheme: Scheme, t: Translate
 ) -> go.Figure:
     palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
-    s, window = report.scenario, _window(report, curves)
+    s = report.scenario
     deadline = s.deadline_weeks * HOURS_PER_WEEK
     traces: list[Props] = []
     labels: list[EndLabel] = []
@@ -67,7 +39,7 @@ def _cost_time_figure(
     ring: dict[str, list[object]] = {"x": [], "y": [], "colour": []}
     hover = t("{name}, {chips} chips<br>{hours}, {cost}")
     for curve in sorted(curves, key=lambda c: styles[c.id].is_focus):  # the focus is drawn last, on top
-        style, keep = styles[curve.id], _visible(curve, window)
+        style, keep = styles[curve.id], curve.total_usd >= _LEAST_USD
         hours, cost, chips = curve.wall_hours[keep], curve.total_usd[keep], curve.chips[keep]
         filled = curve.on_frontier[keep]
         hours_all.append(hours)
@@ -81,7 +53,7 @@ def _cost_time_figure(
                 "name": plain(names[curve.id]),
                 "line": {"color": style.colour, "width": style.width, "dash": style.dash},
                 "marker": {
-                    "size": 8,
+                    "size": _DOT,
                     "color": [style.colour if f else palette.page for f in filled],
                     "opacity": 1,
                     "line": {"color": style.colour, "width": 1.5},
@@ -98,7 +70,7 @@ def _cost_time_figure(
             }
         )
         p = report[curve.id]
-        at = np.flatnonzero(chips == p.size.chips)
+        at = np.flatnonzero((chips == p.size.chips) & findings.competes(p))
         if at.size:
             ring["x"].append(float(hours[at[0]]))
             ring["y"].append(float(cost[at[0]]))
@@ -113,7 +85,7 @@ def _cost_time_figure(
             "mode": "markers",
             "hoverinfo": "skip",
             "marker": {
-                "size": 15,
+                "size": _RING,
                 "symbol": "circle-open",
                 "color": ring["colour"],
                 "opacity": 1,
@@ -140,7 +112,7 @@ def _cost_time_figure(
     notes: list[Props] = []
     text = fill(t("budget {budget}"), {"budget": round_money(s.budget_usd)})
     if show_budget:
-        shapes.append(line(0, s.budget_usd, 1, s.budget_usd, palette.reference, dash="dash", x_paper=True))
+        shapes.append(_limit(0, s.budget_usd, 1, s.budget_usd, palette, x_paper=True))
         paths = list(zip(hours_all, usd_all, strict=True))
         side = _quiet_side(text, s.budget_usd, paths, (x_low, x_high), (y_low, y_high), plot_height)
         if side is None:  # lines pass on every side: its name joins those at the right end
@@ -155,14 +127,13 @@ def _cost_time_figure(
     shapes += end_shapes
     notes += end_notes
     if show_deadline:
-        shapes.append(line(deadline, 0, deadline, 1, palette.reference, dash="dash", y_paper=True))
-        notes.append(
-            note(t("deadline"), math.log10(deadline), 1, palette.muted, y_paper=True, anchor="center", y_shift=3)
-        )
+        shapes.append(_limit(deadline, 0, deadline, 1, palette, y_paper=True))
+        text = fill(t("deadline {weeks}"), {"weeks": short_weeks(s.deadline_weeks, t)})
+        notes.append(note(text, math.log10(deadline), 1, palette.muted, y_paper=True, anchor="center", y_shift=3))
     else:
         text = fill(
             t("deadline {weeks} →") if deadline > x_high else t("← deadline {weeks}"),
-            {"weeks": weeks_text(s.deadline_weeks, t)},
+            {"weeks": short_weeks(s.deadline_weeks, t)},
         )
         notes.append(note(text, 1, 1, palette.muted, x_paper=True, y_paper=True, anchor="right", y_shift=3))
     return make_figure(
@@ -172,9 +143,13 @@ def _cost_time_figure(
         scheme=scheme,
         shapes=shapes,
         notes=notes,
-        x=x_axis(ticks_time_log(x_low, x_high), (x_low, x_high), palette, log=True),
+        x=x_axis(ticks_time_log(x_low, x_high, PHONE_WIDTH - left - right), (x_low, x_high), palette, log=True),
         y=y_axis(ticks_money_log(y_low, y_high, plot_height), (y_low, y_high), palette, log=True),
     )
+
+
+def _limit(x0: float, y0: float, x1: float, y1: float, palette: Palette, **paper: bool) -> Props:
+    return line(x0, y0, x1, y1, palette.reference, dash="dash", width=REFERENCE_WIDTH, **paper)
 
 
 def _quiet_side(
@@ -220,23 +195,30 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
     t
         Translator.
     """
-    priced, names = findings.priced_curves(report, curves), platform_names(report.platforms, t, full=True)
-    shown = [c for c in priced if bool(np.any(c.total_usd >= _LEAST_USD))]
-    paid = [names[c.id] for c in priced if not bool(np.any(c.total_usd >= _LEAST_USD))]
-    empty = findings.nothing_to_draw(max((float(c.total_usd.max()) for c in priced), default=None), t)
+    near, names = findings.shown_curves(report, curves), platform_names(report.platforms, t, full=True)
+    shown = [c for c in near if bool(np.any(c.total_usd >= _LEAST_USD))]
+    paid = [names[c.id] for c in near if not bool(np.any(c.total_usd >= _LEAST_USD))]
+    empty = findings.nothing_to_draw(max((float(c.total_usd.max()) for c in near), default=None), t)
+    marks = [t("dot = size on sale")]
+    if any(bool(c.on_frontier.any()) for c in shown):
+        marks.append(t("filled = nothing is faster and cheaper"))
+    if any(findings.competes(report[c.id]) for c in shown):
+        marks.append(t("ring = chosen"))
+    runs = report.scenario.iterations
     subtitle = [
-        t("Cash, P50, against time; dot = size on sale, filled = frontier, ring = chosen")
-        if report.scenario.iterations == 1
-        else fill(
-            t("Cash, P50, against time of {n} runs; dot = size on sale, filled = frontier, ring = chosen"),
-            {"n": report.scenario.iterations},
+        fill(
+            t("Cash, P50, against time; {marks}") if runs == 1 else t("Cash, P50, against time of {n} runs; {marks}"),
+            {"n": runs, "marks": ", ".join(marks)},
         ),
         fill(t("Paid by credits: {names}"), {"names": ", ".join(paid)}) if paid and not empty else "",
-        findings.left_out(report, (c.id for c in priced), t),
+        findings.not_as_chosen(report, near, t),
+        findings.left_out(report, (c.id for c in near), t),
+        "" if empty else findings.constant_speed(t),
     ]
-    title = findings.cost_time_title(report, curves, t) if priced else t("No cost to draw")
+    title = findings.cost_time_title(report, near, t) if near else t("No cost to draw")
     return Chart(
         "cost_time",
+        t("cost against time"),
         title,
         ". ".join(part for part in subtitle if part),
         None if empty else _cost_time_figure(report, shown, names, scheme, t),

@@ -12,47 +12,132 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.curves import frontier
+from core.economics.bill import HALF_CENT, same_usd
 from core.numbers import HOURS_PER_WEEK, fill
-from ui.wording import Translate, number_word, platform_names, round_money, weeks_text
+from ui.wording import Translate, is_borrowed, number_word, platform_names, round_money, weeks_text
 
 if TYPE_CHECKING:
     from core.report import Curve, Flip, PlatformEstimate, Report
 
 TRIVIAL_USD = 1.0  # a chart of less would only magnify rounding
 LEAST_PRICE = 0.001  # $/h; a flip below it means: at any price
+REACH = 4.0  # sizes shown lie within this factor of the chosen one
+MOST_POINTS = 8  # sizes shown of one platform
+NO_RANGE = 0.002  # a range narrower than this share of its upper end is none
+FLAT = 0.01  # totals this close are told as one
+ALMOST_ALL = 0.995  # rounds to 100 %
 BILL_PARTS = ("chips", "experiments", "people", "delay", "storage", "credits")
+
+
+# --- which platforms, and why not the others -----------------------------------------------------
+
+
+def competes(p: PlatformEstimate) -> bool:
+    """Whether a platform takes part in a comparison: it can be had as set, holds the model, and has a total."""
+    return p.bills is not None and p.comparable
+
+
+def starred(report: Report, names: dict[str, str]) -> dict[str, str]:
+    """Names with a star where the speed is borrowed from other chips' runs."""
+    return {p.id: f"{names[p.id]}*" if is_borrowed(p) else names[p.id] for p in report.platforms}
+
+
+def star_note(report: Report, shown: Iterable[str], t: Translate) -> str:
+    """What the star means; empty when none of the ids ``shown`` has one."""
+    return t("* speed borrowed from other chips’ runs") if any(is_borrowed(report[i]) for i in shown) else ""
+
+
+def left_out(report: Report, shown: Iterable[str], t: Translate) -> str:
+    """Which platforms a chart of the ids ``shown`` leaves out, and why; empty when none."""
+    kept = set(shown)
+    return _grouped(report, [p for p in report.platforms if p.id not in kept], t)
+
+
+def _grouped(report: Report, platforms: Sequence[PlatformEstimate], t: Translate) -> str:
+    names, groups = platform_names(report.platforms, t), dict[str, list[str]]()
+    for p in platforms:
+        groups.setdefault(_why_out(p, t), []).append(names[p.id])
+    return ". ".join(
+        fill(t("{why}: {names}"), {"why": why, "names": ", ".join(found)}) for why, found in groups.items()
+    )
+
+
+def _why_out(p: PlatformEstimate, t: Translate) -> str:
+    if p.price_usd_per_chip_hour is None:
+        return t("No price")
+    if p.utilisation is None:
+        return t("No published peak")
+    if not p.size.sold:
+        return t("Not sold as chosen")
+    if not p.fits:
+        return t("Too small for the model")
+    if any(m.code == "below_minimum_order" for m in p.problems):
+        return t("Below the minimum order")
+    return t("Not comparable")
 
 
 # --- cost against time ---------------------------------------------------------------------------
 
 
-def has_total(p: PlatformEstimate) -> bool:
-    """Whether a platform has a price and a size that holds the model: only then does its total mean anything."""
-    return p.bills is not None and p.fits
+def shown_curves(report: Report, curves: Sequence[Curve]) -> list[Curve]:
+    """The sizes the chart shows: those that can be had, hold the model and lie near the chosen one.
 
-
-def priced_curves(report: Report, curves: Sequence[Curve]) -> list[Curve]:
-    """Curves over the sizes with a time and a price, without a chosen size that does not hold the model.
-
-    Their time is until all iterations are done, as the deadline counts it.
+    Speed per chip is held constant in this release, so a size far from the chosen one would promise
+    free scaling. Times are until all iterations are done, as the deadline counts it; ``on_frontier``
+    compares what is shown and lies within the budget.
     """
-    found = []
-    for c in curves:
-        p = report[c.id]
-        keep = np.isfinite(c.total_usd) & np.isfinite(c.wall_hours)
-        if not p.fits:
-            keep &= c.chips != p.size.chips
-        if np.any(keep):
-            found.append(
-                replace(
-                    c,
-                    chips=c.chips[keep],
-                    wall_hours=c.wall_hours[keep] * report.scenario.iterations,
-                    total_usd=c.total_usd[keep],
-                    on_frontier=c.on_frontier[keep],
-                )
-            )
-    return found
+    near = [(c, _near(c, report[c.id])) for c in curves]
+    found = [
+        replace(
+            c,
+            chips=c.chips[keep],
+            wall_hours=c.wall_hours[keep] * report.scenario.iterations,
+            total_usd=c.total_usd[keep],
+            on_frontier=np.zeros(len(keep), dtype=bool),
+        )
+        for c, keep in near
+        if len(keep)
+    ]
+    if not found:
+        return []
+    hours, cost = (np.concatenate([getattr(c, field) for c in found]) for field in ("wall_hours", "total_usd"))
+    best = frontier(hours, cost) & (cost <= report.scenario.budget_usd)
+    ends = np.cumsum([len(c.chips) for c in found])[:-1]
+    return [replace(c, on_frontier=part) for c, part in zip(found, np.split(best, ends), strict=True)]
+
+
+def _near(curve: Curve, p: PlatformEstimate) -> np.ndarray:
+    """Places of the sizes to show, ascending: at most :data:`MOST_POINTS`, the chosen one among them."""
+    usable = np.isfinite(curve.total_usd) & np.isfinite(curve.wall_hours)
+    if not p.fits or not p.size.sold:
+        usable &= curve.chips != p.size.chips
+    if p.offer is not None and p.offer.min_chips and not p.price_is_quote:
+        usable &= curve.chips >= p.offer.min_chips
+    places = np.flatnonzero(usable)
+    if not len(places):
+        return places
+    away = np.abs(np.log(curve.chips[places] / p.size.chips))
+    centre = places[int(np.argmin(away))]
+    ratio = curve.chips[places] / curve.chips[centre]
+    places = places[(ratio >= 1 / REACH) & (ratio <= REACH)]
+    if len(places) > MOST_POINTS:
+        kept = np.linspace(0, len(places) - 1, MOST_POINTS).round().astype(int)
+        own = int(np.flatnonzero(places == centre)[0])
+        kept[int(np.argmin(np.abs(kept - own)))] = own
+        places = places[kept]
+    return np.asarray(places)
+
+
+def constant_speed(t: Translate) -> str:
+    """What every chart over sizes must say in this release."""
+    return t("Speed held constant; scaling loss is not modelled yet")
+
+
+def not_as_chosen(report: Report, shown: Sequence[Curve], t: Translate) -> str:
+    """Platforms of which only other sizes than the chosen one are shown, and why; empty when none."""
+    grouped = _grouped(report, [p for c in shown if not competes(p := report[c.id])], t)
+    return fill(t("Only at other sizes than chosen ({why})"), {"why": grouped}) if grouped else ""
 
 
 def within_limits(report: Report, curves: Sequence[Curve]) -> list[str]:
@@ -61,10 +146,11 @@ def within_limits(report: Report, curves: Sequence[Curve]) -> list[str]:
     return [c.id for c in curves if bool(np.any((c.total_usd <= report.scenario.budget_usd) & (c.wall_hours <= hours)))]
 
 
-def cost_time_title(report: Report, curves: Sequence[Curve], t: Translate) -> str:
-    """Who finishes within budget and deadline."""
-    shown = priced_curves(report, curves)
+def cost_time_title(report: Report, shown: Sequence[Curve], t: Translate) -> str:
+    """Who finishes within budget and deadline: at the chosen size, or at some size that is shown."""
     inside = within_limits(report, shown)
+    as_chosen = within_limits(report, [_chosen_only(c, report[c.id]) for c in shown])
+    some_size = len(as_chosen) < len(inside)
     values: dict[str, object] = {
         "budget": round_money(report.scenario.budget_usd),
         "deadline": weeks_text(report.scenario.deadline_weeks, t),
@@ -73,17 +159,45 @@ def cost_time_title(report: Report, curves: Sequence[Curve], t: Translate) -> st
         "number": number_word(len(shown), t),
     }
     if not inside:
-        return fill(t("Nothing fits {budget} within {deadline}"), values)
+        return fill(t("Nothing shown fits {budget} within {deadline}"), values)
     if len(inside) == 1:
         values["name"] = platform_names(report.platforms, t)[inside[0]]
-        if len(shown) == 1:
-            return fill(t("Under {budget}, {name} finishes within {deadline}"), values)
-        return fill(t("Under {budget}, only {name} finishes within {deadline}"), values)
-    if len(inside) < len(shown):
-        return fill(t("Under {budget}, {n} of {all} platforms finish within {deadline}"), values)
-    if len(shown) == 2:
-        return fill(t("Under {budget}, both finish within {deadline}"), values)
-    return fill(t("Under {budget}, all {number} finish within {deadline}"), values)
+    if len(shown) == 1:
+        form = (
+            t("Under {budget}, {name} can finish within {deadline} at some size")
+            if some_size
+            else t("Under {budget}, {name} finishes within {deadline}")
+        )
+    elif len(inside) == 1:
+        form = (
+            t("Under {budget}, only {name} can finish within {deadline}, at some size")
+            if some_size
+            else t("Under {budget}, only {name} finishes within {deadline}")
+        )
+    elif len(inside) < len(shown):
+        form = (
+            t("Under {budget}, {n} of {all} platforms can finish within {deadline} at some size")
+            if some_size
+            else t("Under {budget}, {n} of {all} platforms finish within {deadline}")
+        )
+    elif len(shown) == 2:
+        form = (
+            t("Under {budget}, both can finish within {deadline} at some size")
+            if some_size
+            else t("Under {budget}, both finish within {deadline}")
+        )
+    else:
+        form = (
+            t("Under {budget}, all {number} can finish within {deadline} at some size")
+            if some_size
+            else t("Under {budget}, all {number} finish within {deadline}")
+        )
+    return fill(form, values)
+
+
+def _chosen_only(curve: Curve, p: PlatformEstimate) -> Curve:
+    keep = (curve.chips == p.size.chips) & competes(p)
+    return replace(curve, wall_hours=curve.wall_hours[keep], total_usd=curve.total_usd[keep])
 
 
 # --- where the answer flips ----------------------------------------------------------------------
@@ -97,7 +211,7 @@ def flip_rows(report: Report) -> list[Flip]:
     if report.flip_reference is None:
         return []
     chip = report[report.flip_reference].accelerator.id
-    rows = [f for f in report.flips if report[f.id].accelerator.id != chip and report[f.id].fits]
+    rows = [f for f in report.flips if report[f.id].accelerator.id != chip and competes(report[f.id])]
     return sorted(rows, key=lambda f: f.price_usd_per_chip_hour if np.isfinite(f.price_usd_per_chip_hour) else np.inf)
 
 
@@ -106,22 +220,38 @@ def flip_subject(report: Report, rows: Sequence[Flip]) -> Flip:
     return next((f for f in rows if report[f.id].is_focus), rows[0])
 
 
+def cash_usd(p: PlatformEstimate) -> float:
+    """The cash total of a platform that has one."""
+    assert p.bills is not None
+    return p.bills["cash"].total_usd
+
+
+def flip_dearest(report: Report, rows: Sequence[Flip]) -> float:
+    """The largest cash total on either side of the comparison, USD."""
+    assert report.flip_reference is not None
+    return max(cash_usd(report[i]) for i in (report.flip_reference, *(f.id for f in rows)))
+
+
 def flip_title(report: Report, rows: Sequence[Flip], t: Translate) -> str:
     """At which price of the reference chip the subject is the cheaper one."""
     assert report.flip_reference is not None
     reference, flip = report[report.flip_reference], flip_subject(report, rows)
+    ours, theirs, price = cash_usd(report[flip.id]), cash_usd(reference), flip.price_usd_per_chip_hour
     values: dict[str, object] = {
         "name": platform_names(report.platforms, t)[flip.id],
         "ref": reference.accelerator.short_name,
-        "price": flip.price_usd_per_chip_hour,
+        "price": price,
     }
-    if not np.isfinite(flip.price_usd_per_chip_hour):
+    if same_usd(ours, theirs):
+        return fill(t("{name} and {ref} cost the same here"), values)
+    if max(ours, theirs) < TRIVIAL_USD:
+        return fill(t("{name} and {ref} both cost under $1 here"), values)
+    if not np.isfinite(price):
         return fill(t("{name} costs more than {ref} at any price of {ref}"), values)
-    if flip.price_usd_per_chip_hour <= LEAST_PRICE:
-        return fill(t("{name} beats {ref} at any price of {ref}"), values)
-    now = reference.price_usd_per_chip_hour
-    if now is None or flip.price_usd_per_chip_hour > now:
+    if ours > theirs:
         return fill(t("{name} beats {ref} only if {ref} costs more than {price:rate}"), values)
+    if price <= LEAST_PRICE:
+        return fill(t("{name} beats {ref} at any price of {ref}"), values)
     if report.ranking[:1] == (flip.id,):
         return fill(t("{name} wins as long as {ref} costs more than {price:rate}"), values)
     return fill(t("{name} beats {ref} as long as {ref} costs more than {price:rate}"), values)
@@ -148,27 +278,42 @@ def bill_parts(p: PlatformEstimate, basis: str) -> dict[str, float]:
     return {} if bill is None else {part: float(getattr(bill, f"{part}_usd")) for part in BILL_PARTS}
 
 
-def bill_subject(report: Report) -> PlatformEstimate | None:
-    """The platform the title is about: the focus, or without a price the cheapest."""
-    if has_total(report.focus):
-        return report.focus
-    return next((report[i] for i in report.ranking if has_total(report[i])), None)
+def bill_total(p: PlatformEstimate, report: Report) -> float:
+    """The total of a platform that has one, in the scenario's basis."""
+    assert p.bills is not None
+    return p.bills[report.scenario.basis].total_usd
 
 
-def bill_title(report: Report, t: Translate) -> str:
-    """The largest part of the subject's bill that is not simply its final run."""
-    subject = bill_subject(report)
-    if subject is None:
+def bill_title(report: Report, rivals: Sequence[PlatformEstimate], t: Translate) -> str:
+    """What the choice moves, or with nothing to choose the largest part of the bill. ``rivals``: cheapest first."""
+    if not rivals:
         return t("No platform here has a total")
+    names, low, high = platform_names(report.platforms, t), rivals[0], rivals[-1]
+    least, most = bill_total(low, report), bill_total(high, report)
+    if most - least > FLAT * most and not same_usd(least, most):
+        values: dict[str, object] = {
+            "gap": most - least,
+            "low_name": names[low.id],
+            "low": least,
+            "high_name": names[high.id],
+            "high": most,
+        }
+        if low.accelerator.id == high.accelerator.id:
+            return fill(
+                t("The offer moves the bill by {gap:usd}: {low_name} {low:usd} to {high_name} {high:usd}"), values
+            )
+        return fill(
+            t("Chip choice moves the bill by {gap:usd}: {low_name} {low:usd} to {high_name} {high:usd}"), values
+        )
+    subject = report.focus if report.focus in rivals else low
     parts = bill_parts(subject, report.scenario.basis)
     gross = sum(v for v in parts.values() if v > 0)
-    values: dict[str, object] = {"name": platform_names(report.platforms, t)[subject.id]}
-    if gross <= 0:
+    values = {"name": names[subject.id]}
+    if gross < HALF_CENT:
         return fill(t("{name} costs nothing here"), values)
-    if gross + parts["credits"] <= 0:
+    if gross + parts["credits"] < HALF_CENT:
         return fill(t("Credits pay all of {name}’s bill"), values)
-    other = max((part for part in BILL_PARTS if part not in ("chips", "credits")), key=lambda part: parts[part])
-    part = other if parts[other] >= 0.05 * gross else "chips"
+    part = max((part for part in BILL_PARTS if part != "credits"), key=lambda part: parts[part])
     named = {
         "chips": t("the final run"),
         "people": t("people"),
@@ -177,24 +322,11 @@ def bill_title(report: Report, t: Translate) -> str:
         "storage": t("storage"),
     }
     values |= {"share": parts[part] / gross, "part": named[part]}
-    if parts[part] >= 0.995 * gross:
+    if parts[part] >= ALMOST_ALL * gross:
         return fill(t("Almost all of {name}’s bill is {part}"), values)
     if parts["credits"] < 0:
         return fill(t("{share:pct} of {name}’s bill before credits is {part}"), values)
     return fill(t("{share:pct} of {name}’s bill is {part}"), values)
-
-
-def left_out(report: Report, shown: Iterable[str], t: Translate) -> str:
-    """Which platforms a chart of the ids ``shown`` leaves out, and why; empty when none."""
-    names, kept = platform_names(report.platforms, t), set(shown)
-    missing = [p for p in report.platforms if p.id not in kept]
-    unpriced = ", ".join(names[p.id] for p in missing if p.bills is None)
-    unfit = ", ".join(names[p.id] for p in missing if p.bills is not None and not p.fits)
-    parts = [
-        fill(t("No price: {names}"), {"names": unpriced}) if unpriced else "",
-        fill(t("Too small for the model: {names}"), {"names": unfit}) if unfit else "",
-    ]
-    return ". ".join(part for part in parts if part)
 
 
 def nothing_to_draw(dearest_usd: float | None, t: Translate) -> str:

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import fill, rate
+from core.numbers import EN_DASH, fill, rate
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_OVERVIEW, Chart, line, make_figure, note, x_axis, y_axis
-from ui.charts.labels import NARROW_PLOT, Props, bold, label_margin, plain, text_width
+from ui.charts.base import HEIGHT_OVERVIEW, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.labels import LABEL_GAP, NARROW_PLOT, Props, bold, label_margin, plain, text_width
 from ui.charts.ticks import Tick, log_values
 from ui.theme import PALETTES, SHADE_OPACITY, Palette, Scheme, Style, platform_styles
-from ui.wording import Translate, identity, platform_names, provider_of
+from ui.wording import Translate, identity, is_borrowed, platform_names, provider_of
 
 if TYPE_CHECKING:
     from core.report import Flip, Report
 
 _ASIDE = 2.0  # px between a vertical line and a label beside it
+_ALIKE = 0.04  # quotes closer than this share one name
 _USUAL = (1.0, 12.0)  # $/h; the price axis, wider when something lies outside
 _WIDE_PLOT = 372.0  # px; the plot on a desktop
 
@@ -45,6 +46,23 @@ def quotes_of(report: Report, t: Translate) -> list[tuple[float, str]]:
 
 def _short_rate(price: float) -> str:
     return rate(price).removesuffix("/h")
+
+
+def merged_quotes(quotes: Sequence[tuple[float, str]], chip: str) -> list[tuple[tuple[float, ...], str]]:
+    """Quotes closer than :data:`_ALIKE` under one name: their prices, and ``H100 $3.20–3.29``."""
+    groups: list[list[tuple[float, str]]] = []
+    for quote in quotes:
+        if groups and quote[0] <= groups[-1][0][0] * (1 + _ALIKE):
+            groups[-1].append(quote)
+        else:
+            groups.append([quote])
+    found: list[tuple[tuple[float, ...], str]] = []
+    for group in groups:
+        first, last = _short_rate(group[0][0]), _short_rate(group[-1][0])
+        name = f"{chip} {first}" if first == last else f"{chip} {first}{EN_DASH}{last[1:]}"
+        name = group[0][1] if len(group) == 1 else name
+        found.append((tuple(price for price, _ in group), name))
+    return found
 
 
 def place_quotes(
@@ -97,7 +115,9 @@ def _flip_figure(
     report: Report, rows: Sequence[Flip], names: dict[str, str], scheme: Scheme, t: Translate
 ) -> go.Figure:
     palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
-    quotes = quotes_of(report, t)
+    chip = "" if report.flip_reference is None else report[report.flip_reference].accelerator.short_name
+    merged = merged_quotes(quotes_of(report, t), chip)
+    quotes = [(math.sqrt(prices[0] * prices[-1]), text) for prices, text in merged]
     dots = [f.price_usd_per_chip_hour for f in rows if _has_dot(f)]
     reach = [
         v
@@ -113,14 +133,17 @@ def _flip_figure(
         high = max([*prices, *reach]) * 2
     places = place_quotes(quotes, (low, high))
     top = 8.0 + 16.0 * (1 + max((row for _, row in places), default=0))
-    left, right, bottom = label_margin([names[f.id] for f in rows], 40) + 4, 18.0, 26.0
+    values = [_short_rate(f.price_usd_per_chip_hour) if _has_dot(f) else "" for f in rows]
+    left, right, bottom = label_margin([names[f.id] for f in rows], 40) + 4, label_margin(values, 24), 26.0
     plot_height = HEIGHT_OVERVIEW - top - bottom
     half = min(0.28, 13 / (plot_height / len(rows)))
     shapes: list[Props] = []
     notes: list[Props] = []
     for i, ((price, text), (anchor, row)) in enumerate(zip(quotes, places, strict=True)):
         top_end = 1 + (16 * row / plot_height if _reaches(i, quotes, places, (low, high)) else 0.0)
-        shapes.append(line(price, 0, price, top_end, palette.reference, dash="dot", y_paper=True))
+        for at in merged[i][0]:
+            end = top_end if len(merged[i][0]) == 1 else 1.0
+            shapes.append(line(at, 0, at, end, palette.reference, dash="dot", width=REFERENCE_WIDTH, y_paper=True))
         notes.append(
             note(
                 plain(text),
@@ -134,9 +157,9 @@ def _flip_figure(
             )
         )
     for i, flip in enumerate(rows):
-        _flip_row(
-            flip, i, half, (low, high), [price for price, _ in quotes], styles[flip.id], palette, shapes, notes, t
-        )
+        _flip_row(flip, i, half, (low, high), styles[flip.id], palette, shapes, notes, t)
+        if values[i]:
+            notes.append(note(bold(values[i]), 1, i, palette.text, x_paper=True, y_anchor="middle", x_shift=LABEL_GAP))
     marked = [(i, f) for i, f in enumerate(rows) if _has_dot(f)]
     hover = t("{name}: cheaper above {price:rate}<br>P10–P90 {low:rate} to {high:rate}")
     trace: Props = {
@@ -145,7 +168,12 @@ def _flip_figure(
         "x": np.array([f.price_usd_per_chip_hour for _, f in marked]),
         "y": np.array([float(i) for i, _ in marked]),
         "cliponaxis": False,
-        "marker": {"size": 10, "opacity": 1, "color": [styles[f.id].colour for _, f in marked]},
+        "marker": {
+            "size": 10,
+            "opacity": 1,
+            "color": [palette.page if is_borrowed(report[f.id]) else styles[f.id].colour for _, f in marked],
+            "line": {"width": 2, "color": [styles[f.id].colour for _, f in marked]},
+        },
         "text": [
             fill(hover, {"name": plain(names[f.id]), "price": f.price_usd_per_chip_hour, "low": f.p10, "high": f.p90})
             for _, f in marked
@@ -155,9 +183,7 @@ def _flip_figure(
     ticks = [
         Tick(float(i), bold(names[f.id]) if styles[f.id].is_focus else plain(names[f.id])) for i, f in enumerate(rows)
     ]
-    above = 0.5 if any(n["xanchor"] == "center" and n["y"] == -half for n in notes) else 0.0
-    first = -0.5 - above * max(0.0, 34 / (plot_height / len(rows)) + 2 * half - 1)  # a price above the first row
-    y = y_axis(ticks, (len(rows) - 0.5, first), palette, log=False, grid=False)
+    y = y_axis(ticks, (len(rows) - 0.5, -0.5), palette, log=False, grid=False)
     return make_figure(
         [trace],
         height=HEIGHT_OVERVIEW,
@@ -188,14 +214,13 @@ def _flip_row(
     i: int,
     half: float,
     ends: tuple[float, float],
-    quotes: Sequence[float],
     style: Style,
     palette: Palette,
     shapes: list[Props],
     notes: list[Props],
     t: Translate,
 ) -> None:
-    """Shading beyond the flip, the P10–P90 line, and the price beside it."""
+    """Shading beyond the flip and the P10–P90 line."""
     low, high = ends
     price = flip.price_usd_per_chip_hour
     if not math.isfinite(price):
@@ -220,34 +245,6 @@ def _flip_row(
     a, b = (min(max(v, low), high) if math.isfinite(v) and v > 0 else start for v in (flip.p10, flip.p90))
     a, b = min(a, start), max(b, start)
     shapes.append(line(a, i, b, i, style.colour, width=2))
-    anchor = _price_side(_short_rate(price), a, b, ends, quotes)
-    if anchor == "center":  # no room at either end: above the shading
-        notes.append(note(f"<b>{_short_rate(price)}</b>", math.log10(start), i - half, palette.text, anchor=anchor))
-    else:
-        notes.append(
-            note(
-                f"<b>{_short_rate(price)}</b>",
-                math.log10(a if anchor == "right" else b),
-                i,
-                palette.text,
-                anchor=anchor,
-                y_anchor="middle",
-                x_shift=-8 if anchor == "right" else 8,
-            )
-        )
-
-
-def _price_side(text: str, a: float, b: float, ends: tuple[float, float], quotes: Sequence[float]) -> str:
-    """Where a flip price stands: left of its range, right of it, or above, clear of the ends and the dotted lines."""
-    width = text_width(text) * 1.06 + 10
-    worst: dict[str, float] = {"right": 0.0, "left": 0.1, "center": 1.5}
-    for length in (NARROW_PLOT, _WIDE_PLOT):
-        scale = length / math.log(ends[1] / ends[0])
-        at_a, at_b = (scale * math.log(v / ends[0]) for v in (a, b))
-        marks = [scale * math.log(q / ends[0]) for q in quotes]
-        for side, (x0, x1) in {"right": (at_a - width, at_a - 6), "left": (at_b + 6, at_b + width)}.items():
-            worst[side] += 2 * (x0 < 0 or x1 > length + 14) + sum(x0 < m < x1 for m in marks)
-    return min(worst, key=lambda side: worst[side])
 
 
 def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart:
@@ -268,20 +265,32 @@ def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
                 ),
                 {"chip": chip},
             )
-        return Chart("flip", t("No second chip to compare with"), "", None, empty, lambda: frames.flip_frame(report))
+        return _nothing(report, t("No second chip to compare with"), empty, t)
     chip = report[report.flip_reference].accelerator.short_name
-    same_chip = [p.id for p in report.platforms if p.accelerator.short_name == chip]
+    same_chip = [p.id for p in report.platforms if p.accelerator.short_name == chip and p.price_usd_per_chip_hour]
+    if findings.flip_dearest(report, rows) < findings.TRIVIAL_USD:
+        empty = t("Every platform here costs under $1, so no price of one would change the choice.")
+        return _nothing(report, t("Too cheap to compare by price"), empty, t)
+    hollow = any(is_borrowed(report[f.id]) for f in rows)
     subtitle = [
         fill(t("Shaded: costs less than {chip} at that price; line P10–P90; dotted: quotes"), {"chip": chip}),
+        t("Hollow dot: speed borrowed from other chips’ runs") if hollow else "",
         findings.left_out(report, {*(f.id for f in rows), *same_chip}, t),
     ]
     title = findings.flip_title(report, rows, t)
     return Chart(
         "flip",
+        t("where the answer flips"),
         title,
         ". ".join(part for part in subtitle if part),
         _flip_figure(report, rows, names, scheme, t),
         "",
         lambda: frames.flip_frame(report),
         alt=fill(t("Flip price of each platform against {chip}. {title}."), {"chip": chip, "title": title}),
+    )
+
+
+def _nothing(report: Report, title: str, empty: str, t: Translate) -> Chart:
+    return Chart(
+        "flip", t("where the answer flips"), title, "", None, empty, lambda: frames.flip_frame(report), alt=title
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ui.charts.findings import BILL_PARTS, bill_parts, flip_rows
-from ui.wording import platform_names, provider_of
+from ui.wording import platform_names
 
 if TYPE_CHECKING:
     from core.report import Curve, Report, Sweep
@@ -104,42 +104,3 @@ def sweep_frame(report: Report, sweep: Sweep) -> pd.DataFrame:
             "fixed_usd": np.repeat(sweep.fixed_usd, n),
         }
     )
-
-
-def platforms_frame(report: Report) -> pd.DataFrame:
-    """The Overview table: one row per platform, cheapest first."""
-    names = platform_names(report.platforms)
-    rows = []
-    for platform_id in report.ranking:
-        p = report[platform_id]
-        u = p.utilisation
-        cash = None if p.bills is None else p.bills["cash"].total_usd
-        rows.append(
-            {
-                "platform": _safe(names[p.id]),
-                "platform_id": _safe(p.id),
-                "provider": _safe(provider_of(p)),
-                "plan": p.platform.plan,
-                "region": _safe(p.platform.region or (p.offer.region if p.offer else "")),
-                "price_usd_per_chip_hour": p.price_usd_per_chip_hour,
-                "price_is_own_quote": p.price_is_quote,
-                "price_date": p.offer.price_date if p.offer and not p.price_is_quote else "",
-                "price_grade": p.offer.grade if p.offer and not p.price_is_quote else "",
-                "cash_usd_p50": cash,
-                "cash_usd_p10": p.total_usd_p10,
-                "cash_usd_p90": p.total_usd_p90,
-                "share_within_budget": p.in_budget_share,
-                "share_cheapest": p.win_share,
-                "final_run_hours": p.wall_hours,
-                "final_run_chip_hours": p.chip_hours,
-                "chips": p.size.chips,
-                "sold_as": p.size.sold_as,
-                "mfu_bf16_fraction": u.mfu if u else None,
-                "mfu_p10": u.mfu_p10 if u else None,
-                "mfu_p90": u.mfu_p90 if u else None,
-                "mfu_origin": u.origin if u else "",
-                "runway_months": p.runway_months,
-                "at_risk_usd": p.at_risk_usd,
-            }
-        )
-    return pd.DataFrame(rows)

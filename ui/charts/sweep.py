@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.numbers import count, fill, integer, usd
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.base import HEIGHT_MAIN, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import (
     NARROW_PLOT,
     EndLabel,
@@ -173,7 +173,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
             colour=styles[report.focus.id].colour,
         )
     if show_budget:
-        shapes.append(line(0, budget, 1, budget, palette.reference, dash="dash", x_paper=True))
+        shapes.append(line(0, budget, 1, budget, palette.reference, dash="dash", width=REFERENCE_WIDTH, x_paper=True))
         side = _quiet_side(sweep, finite, budget_text, budget, x_ends, y_ends, plot_height, log_x=log_x, log_y=log_y)
         if side is None:  # lines pass on every side: its name joins those at the right end
             labels.append(EndLabel(budget_text, x_ends[1], budget, palette.reference, muted=True))
@@ -214,7 +214,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
 def _has_band(sweep: Sweep, row: int) -> bool:
     """Whether a platform has a range to draw: not when its utilisation is given, as along an MFU axis."""
     low, high = sweep.p10[row], sweep.p90[row]
-    return bool(np.all(np.isfinite(low) & np.isfinite(high)) and np.any(high - low > 0.002 * np.abs(high)))
+    return bool(np.all(np.isfinite(low) & np.isfinite(high)) and np.any(high - low > findings.NO_RANGE * np.abs(high)))
 
 
 def _current(report: Report, axis: str) -> float | None:
@@ -276,7 +276,7 @@ def _mark_iterations(
         )
     claimed = float(CLAIMED_ITERATIONS)
     if x_ends[0] < claimed < x_ends[1]:
-        shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", y_paper=True))
+        shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", width=REFERENCE_WIDTH, y_paper=True))
         notes.append(
             note(
                 t("claim: “over 5<br>iterations<br>TPU wins”"),
@@ -357,6 +357,7 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     bases = {"cash": t("Cash"), "loaded": t("Fully loaded"), "economic": t("Economic")}
     rows = sweep_rows(report, sweep) if len(sweep.x) else []
     focus = sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
+    empty = findings.nothing_to_draw(float(sweep.total_usd[rows].max()) if rows else None, t)
     subtitle = [
         fill(
             t("{basis}, P50, against {axis}; band P10–P90, ring = yours")
@@ -364,13 +365,17 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
             else t("{basis}, P50, against {axis}; ring = yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
         ),
+        "" if sweep.axis == "mfu" else findings.star_note(report, (sweep.ids[i] for i in rows), t),
         findings.left_out(report, (sweep.ids[i] for i in rows), t),
+        findings.constant_speed(t) if sweep.axis == "chips" and not empty else "",
     ]
-    empty = findings.nothing_to_draw(float(sweep.total_usd[rows].max()) if rows else None, t)
     title = sweep_title(report, sweep, t) if rows else t("No cost to draw")
     names = platform_names(report.platforms, t, full=True)
+    if sweep.axis != "mfu":  # there every platform has the same speed
+        names = findings.starred(report, names)
     return Chart(
         f"sweep_{sweep.axis}",
+        fill(t("cost against {axis}"), {"axis": against}),
         title,
         ". ".join(part for part in subtitle if part),
         None if empty else _sweep_figure(report, sweep, names, scheme, t),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.economics.bill import HALF_CENT, same_usd
 from core.numbers import count, fill, integer, percent, ratio
-from ui.wording import Translate, number_word, platform_names
+from ui.charts.findings import FLAT, competes
+from ui.wording import Translate, number_word, platform_names, why_no_total
 
 if TYPE_CHECKING:
     from core.report import Report, Sweep
@@ -19,33 +22,39 @@ SAME = 0.05  # totals this close are called the same
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The focus against the cheapest other platform along a sweep, where both have a price."""
+    """The focus against the cheapest other platform that competes, along a sweep."""
 
     focus: np.ndarray
     rival: np.ndarray  # cheapest other at each x
     rival_index: np.ndarray  # its row in the sweep
 
+    @property
+    def sides(self) -> np.ndarray:
+        """-1 where the focus is cheaper, 1 where it is dearer, 0 where both cost the same to the cent."""
+        difference = np.sign(self.focus - self.rival)
+        return np.asarray(np.where(same_usd(self.focus, self.rival), 0.0, difference))
+
 
 def sweep_rows(report: Report, sweep: Sweep) -> list[int]:
     """Rows of a sweep that can be shown: with a price all along, and a size that holds the model.
 
-    A sweep over chips leaves the scenario's own size, so there only the price counts.
+    A sweep over chips leaves the scenario's own size, so there only the total counts.
     """
     return [
         i
         for i, platform_id in enumerate(sweep.ids)
-        if np.all(np.isfinite(sweep.total_usd[i])) and (sweep.axis == "chips" or report[platform_id].fits)
+        if np.all(np.isfinite(sweep.total_usd[i])) and (sweep.axis == "chips" or competes(report[platform_id]))
     ]
 
 
 def contest(report: Report, sweep: Sweep) -> Contest | None:
-    """The focus and its cheapest rival; ``None`` when either has no total, or costs nothing."""
+    """The focus and its cheapest rival; ``None`` when either has no total, or costs under half a cent."""
     rows = sweep_rows(report, sweep)
     others = [i for i in rows if sweep.ids[i] != report.focus.id]
     if len(others) == len(rows) or not others:
         return None
     focus, rivals = sweep.total_usd[sweep.ids.index(report.focus.id)], sweep.total_usd[others]
-    if not (np.all(focus > 0) and np.all(rivals > 0)):
+    if not (np.all(focus >= HALF_CENT) and np.all(rivals >= HALF_CENT)):
         return None
     return Contest(focus, rivals.min(axis=0), np.array(others)[rivals.argmin(axis=0)])
 
@@ -74,16 +83,19 @@ def _bare(report: Report, axis: str, value: float) -> str:
     )
 
 
-def crossings(x: np.ndarray, difference: np.ndarray) -> list[tuple[float, bool]]:
-    """Where a difference changes sign, and whether it falls there; linear between the points.
+def crossings(x: np.ndarray, difference: np.ndarray, sides: np.ndarray) -> list[tuple[float, bool]]:
+    """Where a difference changes side, and whether it falls there; linear between the points.
 
-    >>> crossings(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.5, -0.5]))
+    ``sides`` is its sign, zero where it does not count. Where it is zero over a stretch there is no one place.
+
+    >>> crossings(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.5, -0.5]), np.array([1, 1, -1]))
     [(2.5, True)]
     """
-    found = []
-    for i in np.flatnonzero(np.signbit(difference[:-1]) != np.signbit(difference[1:])):
-        a, b = float(difference[i]), float(difference[i + 1])
-        found.append((float(x[i] + (x[i + 1] - x[i]) * (a / (a - b) if a != b else 0.0)), a > b))
+    found, told = [], np.flatnonzero(sides)
+    for i, j in pairwise(told.tolist()):
+        if sides[i] != sides[j]:
+            a, b = float(difference[i]), float(difference[j])
+            found.append((float(x[i] + (x[j] - x[i]) * (a / (a - b))), a > b))
     return found
 
 
@@ -104,44 +116,57 @@ def _iterations_title(report: Report, sweep: Sweep, duel: Contest, t: Translate)
     at = min(float(CLAIMED_ITERATIONS), float(sweep.x[-1]))
     k = int(np.argmin(np.abs(sweep.x - at)))
     other = names[sweep.ids[int(duel.rival_index[k])]]
-    ratio, first = float(duel.focus[k] / duel.rival[k]), float(duel.focus[0] / duel.rival[0])
+    ratio, sides = float(duel.focus[k] / duel.rival[k]), duel.sides
     values: dict[str, object] = {
         "name": names[report.focus.id],
         "other": other,
         "runs": at_value(report, "iterations", float(sweep.x[k]), t),
     }
+    if not np.any(sides):
+        return fill(t("{name} and {other} cost the same at every number of iterations shown"), values)
     if abs(ratio - 1) <= SAME:
         return fill(t("After {runs} {name} and {other} cost the same within 5\N{NO-BREAK SPACE}%"), values)
     if ratio > 1:
         values["comparison"] = _dearer(ratio, other, t)
-        if first <= 1:
+        if sides[0] < 0:
             return fill(t("{name} costs least at first, but {comparison} after {runs}"), values)
-        return fill(t("After {runs} {name} still costs {comparison}"), values)
+        if sides[0] > 0:
+            return fill(t("After {runs} {name} still costs {comparison}"), values)
+        return fill(t("After {runs} {name} costs {comparison}"), values)
     values["comparison"] = _dearer_than_it(1 / ratio, t)
-    if first >= 1:
+    if sides[0] > 0:
         return fill(t("After {runs} {name} has become cheapest; {other} costs {comparison}"), values)
-    return fill(t("After {runs} {name} is still cheapest; {other} costs {comparison}"), values)
+    if sides[0] < 0:
+        return fill(t("After {runs} {name} is still cheapest; {other} costs {comparison}"), values)
+    return fill(t("After {runs} {name} is cheapest; {other} costs {comparison}"), values)
 
 
 def _chips_title(report: Report, sweep: Sweep, total: np.ndarray, t: Translate) -> str:
-    best = int(np.argmin(total))
-    far = len(total) - 1 if total[-1] >= total[0] else 0
-    more = float(total[far] / total[best] - 1) if total[best] > 0 else 0.0
+    """What more chips save or cost. An end of the range is no optimum: it is only where the sizes shown end."""
+    best, last = int(np.argmin(total)), len(total) - 1
     values: dict[str, object] = {
         "name": platform_names(report.platforms, t)[report.focus.id],
         "cost": float(total[best]),
-        "more": more,
-        "times": more + 1,
         "best": at_value(report, "chips", float(sweep.x[best]), t),
-        "far": at_value(report, "chips", float(sweep.x[far]), t),
+        "first": at_value(report, "chips", float(sweep.x[0]), t),
+        "few": integer(float(sweep.x[0])),
+        "many": at_value(report, "chips", float(sweep.x[last]), t),
+        "saved": float(total[0] - total[last]),
+        "added": float(total[last] - total[0]),
+        "less": float(total[0] - total[best]),
     }
-    if total.max() - total[best] < 0.01 * total.max():
+    if last == 0:
+        return fill(t("{name} costs {cost:usd} on {best}"), values)
+    if total.max() - total[best] < max(HALF_CENT, FLAT * total.max()):
         return fill(t("{name} costs about {cost:usd} at every size shown"), values)
-    if more < 0.01:
-        return fill(t("{name} costs least on {best}: {cost:usd}"), values)
-    if more >= 0.5:
-        return fill(t("{name} costs least on {best}, {cost:usd}; {far} cost {times:ratio} as much"), values)
-    return fill(t("{name} costs least on {best}, {cost:usd}; {far} cost {more:pct} more"), values)
+    inside = min(total[0], total[last]) - total[best] >= max(HALF_CENT, FLAT * total[best])
+    if 0 < best < last and inside:
+        return fill(t("{name} costs least on {best}: {less:usd} less than on {first}"), values)
+    if same_usd(total[0], total[last]):
+        return fill(t("{name} costs the same on {few} as on {many}"), values)
+    if total[last] < total[0]:
+        return fill(t("Going from {few} to {many} saves {name} {saved:usd}"), values)
+    return fill(t("Going from {few} to {many} costs {name} {added:usd} more"), values)
 
 
 def sweep_title(report: Report, sweep: Sweep, t: Translate) -> str:
@@ -154,11 +179,10 @@ def sweep_title(report: Report, sweep: Sweep, t: Translate) -> str:
     if row not in rows:
         best = min(rows, key=lambda i: float(sweep.total_usd[i, -1]))
         return fill(
-            t("{name} has no price; {best} costs least at {x}")
-            if focus.bills is None
-            else t("{name} does not hold the model; {best} costs least at {x}"),
+            t("{name}: {why}; {best} costs least at {x}"),
             {
                 "name": names[focus.id],
+                "why": why_no_total(focus, t) or t("cannot be had as chosen"),
                 "best": names[sweep.ids[best]],
                 "x": at_value(report, sweep.axis, float(sweep.x[-1]), t),
             },
@@ -185,14 +209,21 @@ def sweep_title(report: Report, sweep: Sweep, t: Translate) -> str:
         return fill(t("{name} costs {first:usd} at {low}, {last:usd} at {high}"), values)
     if sweep.axis == "iterations":
         return _iterations_title(report, sweep, duel, t)
-    turns = crossings(sweep.x, duel.focus - duel.rival)
-    if len(turns) == 1:
+    sides = duel.sides
+    values["other"] = names[sweep.ids[int(duel.rival_index[0])]]
+    if not np.any(sides):
+        if len(set(duel.rival_index.tolist())) == 1:
+            return fill(t("From {from} to {high}, {name} and {other} cost the same"), values)
+        return fill(t("From {from} to {high}, {name} costs the same as the cheapest other"), values)
+    turns = crossings(sweep.x, duel.focus - duel.rival, sides)
+    level = int(np.sum(sides == 0))
+    if len(turns) == 1 and level == 0:
         place, falls = turns[0]
         values["place"] = at_value(report, sweep.axis, place, t)
         return fill(t("{name} is cheapest above {place}") if falls else t("{name} is cheapest below {place}"), values)
-    if turns:
+    if turns or level:
         return fill(t("{name} costs {first:usd} at {low}, {last:usd} at {high}"), values)
-    if duel.focus[0] < duel.rival[0]:
+    if sides[0] < 0:
         return fill(t("{name} is cheapest all the way from {from} to {high}"), values)
     ratios = duel.focus / duel.rival
     values |= {"least": float(ratios.min()), "most": float(ratios.max())}

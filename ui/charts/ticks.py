@@ -39,7 +39,17 @@ def ticks_money_linear(high: float, n: int = 5) -> list[Tick]:
     return [Tick(float(v), short_money(float(v), sign=v == 0)) for v in values]
 
 
-_CLEAR = 4.0  # px between two times
+def ticks_money_fit(high: float, length: float, n: int = 4) -> list[Tick]:
+    """As :func:`ticks_money_linear`, as many as fit on a horizontal axis of ``length`` px; two at least."""
+    while True:
+        ticks = ticks_money_linear(high, n)
+        step = length * (ticks[-1].value / high) / max(len(ticks) - 1, 1)
+        if n <= 2 or step >= max(text_width(tick.text) for tick in ticks) + _CLEAR:
+            return ticks
+        n -= 1
+
+
+_CLEAR = 4.0  # px between two ticks
 _MANTISSAS = ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8), (1, 2, 3, 5), (1, 2, 4), (1, 3), (1,))
 
 
