@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from itertools import chain
+from statistics import median
 from typing import Any
 
 from pydantic import ValidationError
 
 from core import records
-from core.dates import FORMS, precision_of
+from core.dates import FORMS, earliest_day, precision_of
 from core.names import Names
 from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
 from core.sizes import size_tables
@@ -40,7 +43,7 @@ ORDERED = {
     "other_costs": (("low", "likely"), ("likely", "high")),
     "access": (("weeks_low", "weeks_high"),),
     "architectures": (("n_window_layers", "n_layers"), ("n_moe_layers", "n_layers"), ("top_k", "n_experts")),
-    "presets": (("active_params", "params"),),
+    "presets": (("active_params", "params"), ("budget_usd", "cash_usd")),
 }
 """Pairs of columns of which the second is never the smaller."""
 
@@ -50,6 +53,26 @@ NEEDED = {
 }
 """Columns that a kind of architecture cannot be counted without."""
 
+TRAINING_NEEDS = ("bf16_fp16_tflops_dense", "hbm_GB")
+"""Columns that a chip of kind training is of no use without."""
+
+SECOND_FIGURES = ("tdp_W", "fp8_tflops_dense", "fp4_tflops_dense", "int8_tops_dense", "tf32_tflops_dense")
+"""Columns that a bf16 peak can be held against, so that a sparse one stands out."""
+
+SPARSE_SINCE = 2015
+"""Chips for training from then on give one of the second figures; older ones have no sparse peak to mistake."""
+
+IN_LINKS = {"accelerators": ("id",), "architectures": ("model_id",), "presets": ("preset_id",)}
+"""Identifiers that stand in links, and are written in one way only."""
+
+IDENTIFIER = re.compile(r"[a-z0-9_]+")
+
+UNIQUE = {"presets": ("name", "order")}
+"""Columns without a repetition that are no keys."""
+
+PAST = ("source_date", "date_of_source", "price_date")
+"""Dates of what has been seen."""
+
 EXPERT_COLUMNS = ("n_experts", "top_k", "expert_d_ff", "n_moe_layers")
 WINDOW_COLUMNS = ("window_tokens", "n_window_layers")
 LATENT_COLUMNS = ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
@@ -57,6 +80,10 @@ LATENT_COLUMNS = ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
 # A price per instance is the price per chip times the chips. Far off means chips counted in cores (a factor of
 # two), or another currency; a price that was updated in one of the two columns only is let through.
 INSTANCE_PRICE_TOLERANCE = 0.4
+
+# Honest prices of one chip and plan differ by up to 4.9 from their median; a decimal slip makes it about ten.
+PRICE_SPREAD = 5.0
+PRICES_COMPARED = 3
 
 PLATFORM = re.compile(
     r"(?P<accelerator_id>[^~:@,]+)(~(?P<plan>[^~:@,]*)(~(?P<provider>[^~:@,]*)(~(?P<region>[^~:@,]*))?)?)?"
@@ -85,7 +112,7 @@ def check(tables: Tables, *, kept: bool = False) -> None:
         for problem in chain(_form(table, tables), () if kept else _facts(table, tables)):
             raise problem
     if not kept:
-        for problem in chain(Names(tables).clashes, _preset_sizes(tables)):
+        for problem in chain(Names(tables).clashes, _preset_sizes(tables), _preset_offers(tables)):
             raise problem
 
 
@@ -109,10 +136,14 @@ def _facts(table: Table, tables: Tables) -> Iterator[DataError]:
     """What makes facts trustworthy."""
     yield from _dates(table)
     yield from _order(table)
+    yield from _names(table)
     if table.name == "accelerators":
         yield from _notes(table)
+        yield from _training(table)
     if table.name == "offers":
         yield from _offers(table)
+        yield from _spellings(table)
+        yield from _spread(table)
     if table.name == "architectures":
         yield from _parameters(table)
     if table.name == "peak_limits":
@@ -163,12 +194,14 @@ def _references(table: Table, tables: Tables) -> Iterator[DataError]:
 
 
 def _dates(table: Table) -> Iterator[DataError]:
-    if not any(c.column == "date_precision" for c in table.columns):
-        return
+    last = date.today() + timedelta(days=1)  # it is already tomorrow somewhere
+    states_precision = any(c.column == "date_precision" for c in table.columns)
     for column in (c.column for c in table.columns if c.type == "date"):
         for i, row in enumerate(table.rows):
-            stated, actual = row["date_precision"], precision_of(row[column])
-            if stated != actual:
+            if column in PAST and earliest_day(row[column]) > last:
+                yield table.refuse("data_too_large", i, column, given=row[column], nearest=last.isoformat())
+            if states_precision and row["date_precision"] != precision_of(row[column]):
+                stated, actual = row["date_precision"], precision_of(row[column])
                 where = {"given": row[column], "precision": stated, "form": FORMS[stated], "nearest": actual}
                 yield table.refuse("data_date_precision", i, column, **where)
 
@@ -178,6 +211,21 @@ def _order(table: Table) -> Iterator[DataError]:
         for i, row in enumerate(table.rows):
             if row[low] is not None and row[high] is not None and row[high] < row[low]:
                 yield table.refuse("data_order", i, high, given=row[high], other=low, bound=row[low])
+
+
+def _names(table: Table) -> Iterator[DataError]:
+    """Identifiers as links need them, and no repetition of what readers tell rows apart by."""
+    for column in IN_LINKS.get(table.name, ()):
+        for i, row in enumerate(table.rows):
+            if not IDENTIFIER.fullmatch(row[column]):
+                choice = re.sub("[^a-z0-9_]+", "_", row[column].casefold())
+                yield table.refuse("data_name", i, column, given=row[column], nearest=choice)
+    for column in UNIQUE.get(table.name, ()):
+        seen: dict[object, int] = {}
+        for i, row in enumerate(table.rows):
+            first = seen.setdefault(row[column], i)
+            if first != i:
+                yield table.refuse("data_duplicate_key", i, column, given=row[column], first=table.lines[first])
 
 
 def _schema(schema: Table) -> Iterator[DataError]:
@@ -195,6 +243,18 @@ def _notes(accelerators: Table) -> Iterator[DataError]:
         says_how = any(word in note for word in ("dense", "halved", "not used"))
         if "spars" in note and not says_how:
             yield accelerators.refuse("data_peak_note", i, "sparsity_note", given=row["sparsity_note"])
+
+
+def _training(accelerators: Table) -> Iterator[DataError]:
+    for i, row in enumerate(accelerators.rows):
+        if row["kind"] != "training":
+            continue
+        for column in TRAINING_NEEDS:
+            if row[column] is None:
+                yield accelerators.refuse("data_need", i, column, reason="kind training")
+        alone = all(row[column] is None for column in SECOND_FIGURES)
+        if alone and (row["year_available"] or SPARSE_SINCE) >= SPARSE_SINCE:
+            yield accelerators.refuse("data_need", i, "tdp_W", reason="kind training and a single peak")
 
 
 def _limits(limits: Table, tables: Tables) -> Iterator[DataError]:
@@ -254,9 +314,46 @@ def _offers(offers: Table) -> Iterator[DataError]:
                 "data_vocabulary", i, "offer_kind", given=row["offer_kind"], nearest=kind, allowed=allowed
             )
         chips, price, given = row["chips_per_instance"], row["usd_per_chip_hour"], row["usd_per_instance_hour"]
+        if given is None and chips > 1:
+            yield offers.refuse("data_need", i, "usd_per_instance_hour", reason="several chips per instance")
         if given is not None and abs(given / (chips * price) - 1) > INSTANCE_PRICE_TOLERANCE:
             where = {"given": given, "chips": chips, "price": price, "nearest": chips * price}
             yield offers.refuse("data_instance_price", i, "usd_per_instance_hour", **where)
+
+
+def _spellings(offers: Table) -> Iterator[DataError]:
+    """Providers in two spellings: the one with more rows is known."""
+    known: dict[str, str] = {}
+    for provider, _ in Counter(row["provider"] for row in offers.rows).most_common():
+        known.setdefault(provider.casefold(), provider)
+    for i, row in enumerate(offers.rows):
+        given, choice = row["provider"], known[row["provider"].casefold()]
+        if given != choice:
+            allowed = ", ".join(sorted(known.values()))
+            yield offers.refuse("data_vocabulary", i, "provider", given=given, nearest=choice, allowed=allowed)
+
+
+def _spread(offers: Table) -> Iterator[DataError]:
+    """Prices far from all others of their chip and plan, farthest first: decimal slips, unless the note says why."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, row in enumerate(offers.rows):
+        if row["offer_kind"] == "offer" and row["superseded"] == "no":
+            groups.setdefault((row["accelerator_id"], row["plan"]), []).append(i)
+    far = []
+    for group in groups.values():
+        for i in group:
+            others = [offers.rows[k]["usd_per_chip_hour"] for k in group if k != i]
+            if len(others) < PRICES_COMPARED or offers.rows[i]["note"]:
+                continue
+            price, middle = offers.rows[i]["usd_per_chip_hour"], median(others)
+            factor = max(price / middle, middle / price)
+            if factor > PRICE_SPREAD:
+                far.append((factor, i, price, middle))
+    for _, i, price, middle in sorted(far, reverse=True):
+        low = price < middle
+        code, bound = "data_too_small" if low else "data_too_large", middle * PRICE_SPREAD ** (-1 if low else 1)
+        why = f"the median of its chip and plan is {middle:.6g}, and {PRICE_SPREAD:g} times off the note must say why"
+        yield offers.refuse(code, i, "usd_per_chip_hour", given=price, nearest=f"{bound:.6g} ({why})")
 
 
 def _architectures(architectures: Table) -> Iterator[DataError]:
@@ -380,15 +477,39 @@ def _platform(presets: Table, index: int, text: str, tables: Tables) -> Platform
 def _preset_sizes(tables: Tables) -> Iterator[DataError]:
     """Presets of a size that nobody sells."""
     presets, sizes = tables["presets"], size_tables(tables)
+    listed = {row["accelerator_id"] for row in tables["slices"].rows}
     for i, row in enumerate(presets.rows):
         chip, given = _focus(row).accelerator_id, row["chips"]
         if sizes[chip].slider and not sizes[chip].size(given).sold:
-            choice = sizes[chip].nearest(given).chips
+            choice = str(sizes[chip].nearest(given).chips)
+            if chip not in listed:
+                choice += "; for sizes beyond the instances that are offered, add a row to slices.csv"
             yield presets.refuse("data_size", i, "chips", given=given, chip=chip, nearest=choice)
+
+
+def _preset_offers(tables: Tables) -> Iterator[DataError]:
+    """Presets that name a provider who has no price for that chip and plan. A quote needs none."""
+    presets = tables["presets"]
+    offered = dict.fromkeys(
+        f"{row['accelerator_id']}~{row['plan']}~{row['provider']}"
+        for row in tables["offers"].rows
+        if row["offer_kind"] == "offer" and row["superseded"] == "no"
+    )
+    for i, row in enumerate(presets.rows):
+        for p in _preset_platforms(row):
+            given = f"{p.accelerator_id}~{p.plan}~{p.provider}"
+            if p.provider and p.quote_usd_per_chip_hour is None and given not in offered:
+                where = {"given": given, "target": "offers.csv", "nearest": nearest(given, offered)}
+                yield presets.refuse("data_reference", i, "platforms", **where)
+
+
+def _preset_platforms(row: Mapping[str, Any]) -> tuple[Platform, ...]:
+    """The platforms of a preset. Only for rows of good form."""
+    matches = filter(None, map(PLATFORM.fullmatch, row["platforms"].split(",")))
+    return tuple(Platform.model_validate({k: v for k, v in m.groupdict().items() if v}) for m in matches)
 
 
 def _focus(row: Mapping[str, Any]) -> Platform:
     """The platform that a preset's sliders move. Only for rows of good form."""
-    matches = filter(None, map(PLATFORM.fullmatch, row["platforms"].split(",")))
-    platforms = tuple(Platform.model_validate({k: v for k, v in m.groupdict().items() if v}) for m in matches)
+    platforms = _preset_platforms(row)
     return platforms[platform_keys(platforms).index(row["focus"])]

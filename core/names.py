@@ -36,17 +36,18 @@ def normal(text: str) -> str:
     return re.sub(r"[\s\-\N{HYPHEN}-\N{EM DASH}_./()]", "", text.casefold())
 
 
-def _written(tables: Mapping[str, Table]) -> Iterator[tuple[str, Meaning, bool]]:
-    """Every name in the tables with its meaning; True where it is marked ambiguous."""
+def _written(tables: Mapping[str, Table]) -> Iterator[tuple[str, str, Meaning, bool]]:
+    """Every name in the tables with its column and its meaning; True where it is marked ambiguous."""
     chips, aliases, slices = tables["accelerators"], tables["aliases"], tables["slices"]
     for row, line in zip(chips.rows, chips.lines, strict=True):
-        for name in (row["id"], row["name"], row["short_name"]):
-            yield name, Meaning(row["id"], None, chips.file, line), False
+        for column in ("id", "name", "short_name"):
+            yield row[column], column, Meaning(row["id"], None, chips.file, line), False
     for row, line in zip(slices.rows, slices.lines, strict=True):
         if row["unit"] == "slice":
-            yield row["sold_as"], Meaning(row["accelerator_id"], row["chips"], slices.file, line), False
+            yield row["sold_as"], "sold_as", Meaning(row["accelerator_id"], row["chips"], slices.file, line), False
     for row, line in zip(aliases.rows, aliases.lines, strict=True):
-        yield row["alias"], Meaning(row["accelerator_id"], row["chips"], aliases.file, line), row["kind"] == "ambiguous"
+        meaning = Meaning(row["accelerator_id"], row["chips"], aliases.file, line)
+        yield row["alias"], "alias", meaning, row["kind"] == "ambiguous"
 
 
 class Names:
@@ -63,7 +64,7 @@ class Names:
         self._meanings: dict[str, tuple[Meaning, ...]] = {}
         self._slices: dict[str, list[tuple[int, str, int]]] = {}
         unmarked: set[str] = set()
-        for name, meaning, ambiguous in _written(tables):
+        for name, column, meaning, ambiguous in _written(tables):
             key = normal(name)
             known = self._meanings.get(key, ())
             other = next(
@@ -72,7 +73,6 @@ class Names:
             if other and not (ambiguous and key not in unmarked):
                 file, line = meaning.file, meaning.line
                 table = next(t for t in tables.values() if t.file == file)
-                column = {"accelerators.csv": "id", "slices.csv": "sold_as"}.get(file, "alias")
                 first = {"other": other.accelerator_id, "first": other.line, "first_file": other.file}
                 clash = table.refuse("data_alias_clash", table.lines.index(line), column, given=name, **first)
                 self.clashes.append(clash)

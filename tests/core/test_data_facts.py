@@ -128,8 +128,8 @@ presets.chips 10 14812
 presets.deadline_weeks 10 120
 presets.budget_usd 10 147595000
 presets.price_change 10 0
-presets.cash_usd 10 60000000
-presets.burn_usd_per_month 10 3000000
+presets.cash_usd 10 682000000
+presets.burn_usd_per_month 10 22100000
 presets.credits_usd 10 0
 presets.staff_engineers 10 20
 presets.new_hires 10 0

@@ -149,7 +149,9 @@ def test_rules_tightened_later_are_for_current_tables(copy: Copy):
     kept = Copy(copy.directory / "snapshots" / DAY)
     kept.edit("accelerators", lambda r: r["id"] == "h100_sxm", bf16_fp16_tflops_dense="1979")
     kept.edit("accelerators", lambda r: r["id"] == "l4", sparsity_note="figures with sparsity")
-    kept.edit("presets", chosen("presets"), chips="100")
+    kept.edit("accelerators", lambda r: r["id"] == "tpu_v3", tdp_W="")
+    kept.edit("offers", lambda r: r["chips_per_instance"] == "8", usd_per_instance_hour="", price_date="2999")
+    kept.edit("presets", chosen("presets"), chips="100", name="8B from scratch", budget_usd="9e6")
     kept.add("aliases", alias="v5-P", accelerator_id="h100_sxm", kind="chip", source="assumption")
     copy.edit("schema", lambda r: (r["table"], r["column"]) == ("offers", "grade"), allowed="list|median")
     assert copy.refused().column == "grade"

@@ -128,6 +128,7 @@ BROKEN_CELLS = [
     ("offers", "offer_kind", "market_median", "offer"),
     ("offers", "usd_per_instance_hour", "900", "chips at"),
     ("offers", "provider", "G,CP", "nearest that can is G CP"),
+    ("offers", "provider", "gcp", "nearest allowed value is GCP"),
     ("offers", "region", "us~east", "us east"),
     ("offers", "service_instance", "v5p:4@8", "v5p 4 8"),
     ("offers", "service_instance", "v" * 65, "64"),
@@ -138,6 +139,11 @@ BROKEN_CELLS = [
     ("accelerators", "family", "gpus", "tpu"),
     ("accelerators", "hbm_GB", "-1", "below"),
     ("accelerators", "hbm_GB", "0", "below"),
+    ("accelerators", "hbm_GB", "95000", "2000"),
+    ("accelerators", "id", "TPU-v5p", "tpu_v5p"),
+    ("accelerators", "source_date", "2999-01-01", "above"),
+    ("accelerators", "bf16_fp16_tflops_dense", "", "kind training"),
+    ("accelerators", "hbm_GB", "", "kind training"),
     ("accelerators", "year_available", "2023.5", "whole number"),
     ("slices", "chips", "0", "below"),
     ("slices", "accelerator_id", "tpu", "nearest"),
@@ -169,7 +175,9 @@ BROKEN_CELLS = [
     ("presets", "platforms", "h100_sxm,h200_sxm", "focus"),
     ("presets", "focus", "tpu_v5", "tpu_v5p"),
     ("presets", "focus", "t" * 201, "200"),
+    ("presets", "platforms", "tpu_v5p,h100_sxm~flex_start~AWS", "not in offers.csv"),
     ("presets", "preset_id", "p" * 65, "64"),
+    ("presets", "cash_usd", "400000", "budget_usd"),
     ("presets", "model", "", "no model"),
     ("presets", "params", "7e10", "exclude"),
     ("presets", "active_params", "7e10", "exclude"),
@@ -327,6 +335,62 @@ def test_rows_are_counted_as_an_editor_shows_them(copy: Copy):
     assert copy.refused().row == row + 2
 
 
+@pytest.mark.parametrize("price", ["0.22", "42.9"])
+def test_a_decimal_slip_in_a_price_is_refused_unless_the_note_says_why(copy: Copy, price: str):
+    def slipped(row: Cells) -> bool:
+        kind = {"accelerator_id": "h100_sxm", "plan": "on_demand", "chips_per_instance": "1", "offer_kind": "offer"}
+        return (kind | {"superseded": "no", "note": ""}).items() <= row.items()
+
+    row = copy.edit("offers", slipped, usd_per_chip_hour=price, usd_per_instance_hour=price, grade="list")
+    error = copy.refused()
+    assert (error.file, error.row, error.column) == ("offers.csv", row, "usd_per_chip_hour")
+    assert "the median of its chip and plan is 4." in str(error)
+    copy.edit("offers", lambda r: r["usd_per_chip_hour"] == price, note="a launch price until December")
+    assert load_catalogue(directory=copy.directory)
+
+
+def test_instances_of_several_chips_have_a_price_of_their_own(copy: Copy):
+    row = copy.edit("offers", lambda r: r["chips_per_instance"] == "8", usd_per_instance_hour="")
+    assert (copy.refused().row, copy.refused().column) == (row, "usd_per_instance_hour")
+
+
+def test_a_peak_that_no_other_figure_can_be_held_against_is_refused(copy: Copy):
+    columns = ("tdp_W", "fp8_tflops_dense", "fp4_tflops_dense", "int8_tops_dense", "tf32_tflops_dense")
+    alone = dict.fromkeys(columns, "")
+    row = copy.edit("accelerators", chip("h100_nvl"), **alone, bf16_fp16_tflops_dense="1671")
+    assert (copy.refused().row, copy.refused().column) == (row, "tdp_W")
+    copy.edit("accelerators", chip("h100_nvl"), bf16_fp16_tflops_dense="835", year_available="2014")
+    assert load_catalogue(directory=copy.directory)
+
+
+@pytest.mark.parametrize(("column", "value"), [("name", "8B from scratch"), ("order", "3")])
+def test_presets_have_names_and_places_of_their_own(copy: Copy, column: str, value: str):
+    row = copy.edit("presets", lambda r: r["preset_id"] == "mnist", **{column: value})
+    error = copy.refused()
+    assert (error.file, error.row, error.column) == ("presets.csv", row, column)
+    assert "row 4" in str(error)
+
+
+def test_a_quote_needs_no_offer(copy: Copy):
+    copy.edit("presets", chosen("presets"), platforms="tpu_v5p,h100_sxm~flex_start~AWS@3.1")
+    assert load_catalogue(directory=copy.directory)
+
+
+@pytest.mark.parametrize("column", ["name", "short_name"])
+def test_a_name_of_two_chips_is_refused_in_its_column(copy: Copy, column: str):
+    taken = next(r for r in copy.read("accelerators")[1] if r["id"] == "tpu_v5p")[column]
+    row = copy.edit("accelerators", chip("h100_sxm"), **{column: taken})
+    error = copy.refused()
+    assert (error.file, error.row, error.column) == ("accelerators.csv", row, column)
+
+
+def test_a_size_beyond_the_instances_asks_for_a_row_of_slices(copy: Copy):
+    row = copy.edit("presets", chosen("presets"), platforms="l4", focus="l4", chips="8")
+    error = copy.refused()
+    assert (error.file, error.row, error.column) == ("presets.csv", row, "chips")
+    assert "add a row to slices.csv" in str(error)
+
+
 @pytest.mark.parametrize("table", ["runs", "aliases", "access", "peak_limits", "other_costs"])
 @pytest.mark.parametrize("line", [3, -1])
 def test_a_quotation_mark_that_is_not_closed_swallows_no_rows(copy: Copy, table: str, line: int):
@@ -400,7 +464,13 @@ def test_a_new_chip_price_size_model_preset_and_run_are_rows_and_nothing_else(co
     columns, models = copy.read("architectures")
     copy.write("architectures", columns, [*models, models[0] | {"model_id": "new_model", "name": "New"}])
     columns, presets = copy.read("presets")
-    new = {"preset_id": "new", "order": "99", "model": "new_model", "platforms": "tpu_v9,h100_sxm:64@3.1"}
+    new = {
+        "preset_id": "new",
+        "name": "New",
+        "order": "99",
+        "model": "new_model",
+        "platforms": "tpu_v9,h100_sxm:64@3.1",
+    }
     new |= {"focus": "tpu_v9", "chips": "512"}
     copy.write("presets", columns, [*presets, presets[0] | new])
     columns, runs = copy.read("runs")
