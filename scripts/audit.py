@@ -18,7 +18,7 @@ PINS = Path(__file__).parent.parent / "constraints.txt"
 # What pip-audit writes when nobody answers: its own two lines, and what the HTTP client raises through it.
 UNREACHABLE = re.compile(
     r"Could not connect to|your network may be blocking this service"
-    r"|^(requests|urllib3)\.exceptions\.(ConnectionError|ConnectTimeout|ReadTimeout|Timeout|ProxyError|MaxRetryError)\b"
+    r"|^(requests|urllib3)\.exceptions\.(ConnectionError|ConnectTimeout|ReadTimeout|Timeout|ProxyError|SSLError|MaxRetryError)\b"
     r"|^requests\.exceptions\.HTTPError: (429|5\d\d)\b",
     re.MULTILINE,
 )

@@ -18,6 +18,7 @@ BUSY = (
     "The above exception was the direct cause of the following exception:\n\n"
     "pip_audit._service.interface.ServiceError"
 )
+UNTRUSTED = "requests.exceptions.SSLError: HTTPSConnectionPool(…): certificate verify failed: no local issuer"
 BLOCKED = "ERROR:pip_audit._cli:Tip: your network may be blocking this service. Try another service with `-s SERVICE`"
 
 
@@ -30,7 +31,7 @@ UNKNOWN: dict[str, object] = {"name": "b", "skip_reason": "not found"}
 BROKEN: dict[str, object] = {"name": "c", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"]}]}
 
 
-@pytest.mark.parametrize("errors", [REFUSED, BUSY, BLOCKED])
+@pytest.mark.parametrize("errors", [REFUSED, BUSY, UNTRUSTED, BLOCKED])
 def test_no_answer_from_an_unreachable_source_passes_and_says_so(errors: str) -> None:
     code, lines = audit.judge("", errors)
     assert code == 0
@@ -44,7 +45,6 @@ def test_no_answer_from_an_unreachable_source_passes_and_says_so(errors: str) ->
         "pip-audit: error: unrecognized arguments: --bogus",
         "ERROR:pip_audit._cli:invalid requirements input: constraints.txt",
         "ModuleNotFoundError: No module named 'requests'",
-        "requests.exceptions.SSLError: certificate verify failed",
         "requests.exceptions.HTTPError: 403 Client Error: Forbidden",
     ],
 )
