@@ -57,7 +57,8 @@ font-weight:500;vertical-align:bottom}}
 .crt .t{{display:inline-block;border:1px solid color-mix(in srgb,currentColor 32%,transparent);border-radius:9px;
 font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
 .crt .t.d{{border-style:dashed;cursor:help}}
-.crt .w{{white-space:normal;min-width:120px}}
+.crt .w{{white-space:normal;min-width:104px}}
+.crt .k small{{white-space:normal}}
 .crt .z,.crt small .z{{color:{stop}}}
 .crt .g{{color:{muted}}}
 .crt small.y{{white-space:normal;max-width:236px}}
@@ -78,11 +79,12 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt .c i{{position:absolute;left:0;top:0;bottom:0}}
 .crt .q{{display:inline-block;min-width:38px}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
-@media (max-width:1100px){{.crt .a{{white-space:nowrap}}}}
+@media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
 @media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 28px);
 mask-image:linear-gradient(to left,transparent,#000 28px)}}.crt tr>:last-child{{padding-right:28px}}
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
-.crt .h{{height:auto}}.crt .h span:not(.hid){{position:static;display:block;white-space:normal}}
+.crt .h{{height:auto}}.crt .h span.m{{display:none}}
+.crt .h span:not(.hid,.m){{position:static;display:block;white-space:normal}}
 .crt .p{{white-space:normal;min-width:172px;max-width:184px}}
 .crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
@@ -108,7 +110,7 @@ def head(cells: Iterable[tuple[str, bool]]) -> str:
 
 def two(first: str, second: str, css: str = "n") -> str:
     """A cell of two lines; both already escaped."""
-    figures = " class=v" if css == "n" else ""  # in Inter, tabular figures widen hyphens
+    figures = " class=v" if css.startswith("n") else ""  # in Inter, tabular figures widen hyphens
     return f'<td class="{css}"><span{figures}>{first}</span><small>{second or "&nbsp;"}</small></td>'
 
 

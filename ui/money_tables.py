@@ -122,7 +122,7 @@ def money(value: float) -> str:
 
 def range_text(low: float | None, high: float | None, t: Translate) -> str:
     """P10 to P90; said when there is none, as with a utilisation of the reader's own."""
-    if low is None or high is None:
+    if low is None or high is None or high < HALF_CENT:
         return ""
     return t("no range") if high - low <= NO_RANGE * high else f"{usd(low)}{DASH}{usd(high)}"
 

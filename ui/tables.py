@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from core.economics.bill import HALF_CENT, ROUNDING, late_weeks
-from core.numbers import EN_DASH, count, duration, fill, integer, percent, usd
+from core.numbers import EN_DASH, NBSP, count, duration, fill, integer, percent, usd
 from ui.markup import BAR_PX, SHARE_PX, WHISKER_PX, head, table, two
 from ui.money_tables import can_be_cured, median_text, money, price_only, range_text, reason, runway_text
 from ui.theme import Scheme, Style, platform_styles
@@ -115,7 +115,7 @@ def _chips_cell(p: PlatformEstimate, t: Translate) -> str:
         return two(EN_DASH, "")
     short, full = size_short(p.size) if p.size.sold else t("not sold"), size_text(p.size, t)
     whole = f' title="{escape(full)}"' if full != short else ""
-    return two(integer(p.size.chips), f"<span{whole}>{escape(short)}</span>")
+    return two(integer(p.size.chips), f"<span{whole}>{escape(short)}</span>", "n k")
 
 
 def _hours_unit(p: PlatformEstimate, t: Translate) -> str:
@@ -127,7 +127,7 @@ def _budget_head(budget: float, scale: float, t: Translate) -> str:
     hidden = f'<span class="hid">{escape(t("Range against the budget"))}</span>'
     if budget <= 0:
         return f'<div class=h>{hidden}<span>$0</span><span style="right:0">{usd(scale)}</span></div>'
-    text = fill(t("{amount} budget"), {"amount": round_money(budget)}) + (" →" if budget > scale else "")
+    text = fill(t("{amount} budget"), {"amount": round_money(budget)}) + (f"{NBSP}→" if budget > scale else "")
     at, wide = min(budget / scale, 1.0) * 100, len(text) * _LABEL_PX
     zero = "<span class=m>$0</span>" if max(at / 100 * BAR_PX, wide) - wide > 3 * _LABEL_PX else ""
     place = f"right:max(0px,min({100 - at:.1f}%,100% - {wide:.0f}px))"

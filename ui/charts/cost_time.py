@@ -206,7 +206,9 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
         marks.append(t("ring = chosen"))
     runs = report.scenario.iterations
     subtitle = [
-        fill(
+        ""
+        if empty
+        else fill(
             t("Cash, P50, against time; {marks}") if runs == 1 else t("Cash, P50, against time of {n} runs; {marks}"),
             {"n": runs, "marks": ", ".join(marks)},
         ),
