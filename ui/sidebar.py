@@ -197,20 +197,20 @@ def _money(view: View) -> None:
     grid(
         view,
         Field("cash_usd", t("Cash, $"), t("In the bank today. With the burn it gives the runway."), "6M"),
-        Field(
-            "burn_usd_per_month", t("Burn a month, $"), t("What the company spends a month without this bill."), "300k"
-        ),
+        Field("burn_usd_per_month", t("Burn, $/mo"), t("What the company spends a month without this bill."), "300k"),
         Field("credits_usd", t("Credits, $"), t("Cloud credits that pay part of the bill."), "100k"),
-        Field("deadline_weeks", t("Deadline, weeks"), t("For the final run to end."), "8"),
+        Field(
+            "deadline_weeks", t("Deadline, wk"), t("Weeks from the start of the final run to the day it must end."), "8"
+        ),
         Field("staff_engineers", t("Engineers"), t("On the payroll already and working on this version."), "2"),
         Field("new_hires", t("New hires"), t("Hired for this version; the only salaries that count as its cash."), "1"),
         Field(
             "engineer_usd_per_year",
-            t("Salary a year, $"),
-            t("Full cost of an engineer, taxes and overhead included."),
+            t("Salary, $/yr"),
+            t("Full cost of an engineer a year, taxes and overhead included."),
             "283k",
         ),
-        Field("setup_weeks", t("Set-up weeks"), t("Until the code runs well on the chips."), "4"),
+        Field("setup_weeks", t("Set-up, wk"), t("Weeks until the code runs well on the chips."), "4"),
         Field(
             "experiments",
             t("Experiments"),
@@ -218,10 +218,10 @@ def _money(view: View) -> None:
             "3",
         ),
         Field("iterations", t("Full runs"), t("Full runs per version (iterations)."), "1"),
-        Field("versions_per_year", t("Versions a year"), t("How often a year all this is spent."), "2"),
+        Field("versions_per_year", t("Versions/yr"), t("How often a year all this is spent."), "2"),
         Field(
             "week_value_usd",
-            t("Week late, $"),
+            t("Late, $/wk"),
             t("What a week after the deadline costs. Empty: a week of burn."),
             "75k",
             t("the burn"),

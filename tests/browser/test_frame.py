@@ -103,7 +103,7 @@ def test_an_embedded_page_is_the_answer_alone(server: Server, page: Page) -> Non
     wait_idle(page)
     assert "embed=true" in address(page) and "chips=256" not in address(page)
     whole = page.get_by_role("link", name="Open with all settings").get_attribute("href") or ""
-    assert "embed" not in whole and "chips=" in whole
+    assert "embed" not in whole and "chips=" in whole and "cash=" not in whole
 
 
 def test_the_desktop_page_does_not_scroll_sideways(server: Server, page: Page) -> None:
@@ -121,6 +121,20 @@ def test_sliders_and_inputs_have_names(server: Server, page: Page) -> None:
           .map(e => e.outerHTML.slice(0, 120))
     """)
     assert unnamed == []
+    sliders = page.get_by_test_id("stMainBlockContainer").locator("input[type=range]")
+    assert [slider.get_attribute("aria-label") for slider in sliders.all()] == ["Chips", "MFU reached", "Budget"]
+
+
+def test_the_strip_is_low(server: Server, page: Page, phone: Page) -> None:
+    open_page(page, server.url)
+    strip = page.locator(".st-key-strip").bounding_box()
+    assert strip is not None and strip["height"] <= 106
+    open_page(phone, server.url)
+    names = ("Reset", "Copy link")
+    row = [phone.locator(".st-key-strip").get_by_role("button", name=name).bounding_box() for name in names]
+    row.append(phone.locator(".st-key-w_match").bounding_box())
+    middles = [box["y"] + box["height"] / 2 for box in row if box]
+    assert len(middles) == 3 and max(middles) - min(middles) < 6, "Match, Reset and Copy link share a row"
 
 
 def test_a_chart_says_what_it_shows(server: Server, page: Page) -> None:

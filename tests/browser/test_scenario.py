@@ -79,7 +79,7 @@ def test_the_first_visit_to_a_server_can_be_worked_with(fresh_server: Server, pa
 
 def test_a_link_with_one_number_is_the_example_with_that_number(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/?chips=4096")
-    assert shown(page)[CHIPS] == "4096"
+    assert shown(page)[CHIPS] == "4,096"
     assert parameter(page, "preset") == "continue_70b"
 
 
@@ -123,7 +123,7 @@ def test_a_copied_link_shows_another_reader_the_same(server: Server, page: Page,
     assert "cash=" not in public and "burn=" not in public
     page.get_by_text("With company numbers", exact=True).click()
     private = page.get_by_test_id("stCode").nth(1).inner_text().strip()
-    assert "cash=9900000" in private
+    assert "cash=9900000" in private and "total=" in private
     context = browser.new_context(locale="en-US", viewport={"width": 1440, "height": 900})
     other = context.new_page()
     open_page(other, private)
@@ -201,6 +201,37 @@ def test_text_that_is_no_number_is_answered_in_place(server: Server, page: Page)
     assert parameter(page, "tokens") == "25000000000" and view(page)[1] != before[1]
 
 
+def test_typing_and_then_a_button_count_both(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/?mfu=0.3")
+    page.get_by_role("textbox", name="Tokens", exact=True).fill("60B")
+    page.get_by_role("button", name="Back to the measured value").click()
+    wait_idle(page)
+    assert (parameter(page, "tokens"), parameter(page, "mfu")) == ("60000000000", "")
+
+
+def test_a_folded_group_keeps_its_values_when_another_page_has_been_seen(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/cost?basis=economic")
+    money = page.get_by_test_id("stSidebar").get_by_text("Team and money")
+    money.click()
+    wait_idle(page)
+    cash = page.get_by_role("textbox", name="Cash, $", exact=True)
+    cash.fill("9.9M")
+    cash.press("Enter")
+    wait_idle(page)
+    money.click()
+    wait_idle(page)
+    page.get_by_role("radio", name="Cash", exact=True).click()
+    wait_idle(page)
+    for name in ("Overview", "Cost"):
+        page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+        page.wait_for_timeout(300)
+        wait_idle(page)
+        assert (parameter(page, "cash"), parameter(page, "basis")) == ("9900000", "cash")
+    money.click()
+    wait_idle(page)
+    assert cash.input_value() == "9.9M"
+
+
 def test_fast_moves_end_where_the_reader_stopped(server: Server, page: Page) -> None:
     open_page(page, server.url)
     slider = page.get_by_test_id("stMainBlockContainer").locator("input[type=range]").first
@@ -212,7 +243,7 @@ def test_fast_moves_end_where_the_reader_stopped(server: Server, page: Page) -> 
         page.keyboard.press("ArrowLeft")
         page.wait_for_timeout(110)
     wait_idle(page)
-    assert shown(page)[CHIPS] == parameter(page, "chips")
+    assert shown(page)[CHIPS] == f"{int(parameter(page, 'chips')):,}"
     assert parameter(page, "mfu") == "", "a value the app set must not come back as the reader's"
 
 
