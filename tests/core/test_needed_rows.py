@@ -10,7 +10,7 @@ import pytest
 from core import checks, link
 from core.tables import DATA, read_schema
 from core.training import utilisation
-from tests.core.test_tables import Cells, Copy, copied
+from tests.core.copies import Cells, Copy, copied
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from core.estimate import estimate
 from core.link import preset_scenario
 from core.messages import InputError
 from core.tables import DATA
-from tests.core.test_tables import Copy, chosen, copied
+from tests.core.copies import Copy, chosen, copied
 
 ROOT = DATA.parent
 DAY = "2026-01-31"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,88 +11,7 @@ from hypothesis import strategies as st
 from core.catalogue import load_catalogue
 from core.dates import date_text, earliest_day, precision_of
 from core.tables import DATA, DataError, nearest, read_schema
-
-Cells = dict[str, str]
-
-
-class Copy:
-    """A copy of the tables to break."""
-
-    def __init__(self, directory: Path):
-        self.directory = directory
-
-    def path(self, table: str) -> Path:
-        return self.directory / f"{table}.csv"
-
-    def read(self, table: str) -> tuple[list[str], list[Cells]]:
-        with self.path(table).open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            return list(reader.fieldnames or ()), list(reader)
-
-    def write(self, table: str, columns: list[str], rows: list[Cells]) -> None:
-        with self.path(table).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-    def edit(self, table: str, find: Callable[[Cells], bool], **cells: str) -> int:
-        """Change the first row that ``find`` picks; returns the line an editor shows it at."""
-        columns, rows = self.read(table)
-        index = next(i for i, row in enumerate(rows) if find(row))
-        rows[index] |= cells
-        self.write(table, columns, rows)
-        return index + 2
-
-    def add(self, table: str, **cells: str) -> int:
-        columns, rows = self.read(table)
-        assert set(cells) <= set(columns)
-        self.write(table, columns, [*rows, dict.fromkeys(columns, "") | cells])
-        return len(rows) + 2
-
-    def refused(self) -> DataError:
-        with pytest.raises(DataError) as caught:
-            load_catalogue(directory=self.directory)
-        error = caught.value
-        assert error.file in str(error)
-        assert f"row {error.row}" in str(error)
-        assert not error.column or f"column {error.column}" in str(error)
-        assert "\n" not in str(error)
-        return error
-
-
-def copied(directory: Path) -> Copy:
-    for path in DATA.glob("*.csv"):
-        shutil.copy(path, directory)
-    return Copy(directory)
-
-
-@pytest.fixture
-def copy(tmp_path: Path) -> Copy:
-    return copied(tmp_path)
-
-
-def chip(accelerator_id: str) -> Callable[[Cells], bool]:
-    return lambda row: row["id"] == accelerator_id
-
-
-WHERE = {
-    "offers": {"offer_id": "gcp.tpu_v5p.on_demand.us-east5.2026-08"},
-    "accelerators": {"id": "tpu_v5p"},
-    "slices": {"sold_as": "v5p-8"},
-    "runs": {"run_id": "bigsci-001"},
-    "other_costs": {"cost_id": "object_storage_gcs"},
-    "architectures": {"model_id": "llama_2_7b"},
-    "presets": {"preset_id": "continue_70b"},
-    "aliases": {"alias": "v6e"},
-    "access": {"provider": "GCP", "accelerator_id": "tpu_v5p"},
-    "peak_limits": {"scope": "*", "denominator": "tf32_tflops_dense"},
-    "schema": {"table": "offers", "column": "accelerator_id"},
-}
-"""One row of each table to break."""
-
-
-def chosen(table: str) -> Callable[[Cells], bool]:
-    return lambda row: WHERE[table].items() <= row.items()
+from tests.core.copies import Copy, chip, chosen
 
 
 def test_an_untouched_copy_loads(copy: Copy):
@@ -333,62 +249,6 @@ def test_rows_are_counted_as_an_editor_shows_them(copy: Copy):
     row = copy.edit("offers", chosen("offers"), plan="flexstart")
     copy.path("offers").write_text(copy.path("offers").read_text().replace("\n", "\n\n", 2))
     assert copy.refused().row == row + 2
-
-
-@pytest.mark.parametrize("price", ["0.22", "42.9"])
-def test_a_decimal_slip_in_a_price_is_refused_unless_the_note_says_why(copy: Copy, price: str):
-    def slipped(row: Cells) -> bool:
-        kind = {"accelerator_id": "h100_sxm", "plan": "on_demand", "chips_per_instance": "1", "offer_kind": "offer"}
-        return (kind | {"superseded": "no", "note": ""}).items() <= row.items()
-
-    row = copy.edit("offers", slipped, usd_per_chip_hour=price, usd_per_instance_hour=price, grade="list")
-    error = copy.refused()
-    assert (error.file, error.row, error.column) == ("offers.csv", row, "usd_per_chip_hour")
-    assert "the median of its chip and plan is 4." in str(error)
-    copy.edit("offers", lambda r: r["usd_per_chip_hour"] == price, note="a launch price until December")
-    assert load_catalogue(directory=copy.directory)
-
-
-def test_instances_of_several_chips_have_a_price_of_their_own(copy: Copy):
-    row = copy.edit("offers", lambda r: r["chips_per_instance"] == "8", usd_per_instance_hour="")
-    assert (copy.refused().row, copy.refused().column) == (row, "usd_per_instance_hour")
-
-
-def test_a_peak_that_no_other_figure_can_be_held_against_is_refused(copy: Copy):
-    columns = ("tdp_W", "fp8_tflops_dense", "fp4_tflops_dense", "int8_tops_dense", "tf32_tflops_dense")
-    alone = dict.fromkeys(columns, "")
-    row = copy.edit("accelerators", chip("h100_nvl"), **alone, bf16_fp16_tflops_dense="1671")
-    assert (copy.refused().row, copy.refused().column) == (row, "tdp_W")
-    copy.edit("accelerators", chip("h100_nvl"), bf16_fp16_tflops_dense="835", year_available="2014")
-    assert load_catalogue(directory=copy.directory)
-
-
-@pytest.mark.parametrize(("column", "value"), [("name", "8B from scratch"), ("order", "3")])
-def test_presets_have_names_and_places_of_their_own(copy: Copy, column: str, value: str):
-    row = copy.edit("presets", lambda r: r["preset_id"] == "mnist", **{column: value})
-    error = copy.refused()
-    assert (error.file, error.row, error.column) == ("presets.csv", row, column)
-    assert "row 4" in str(error)
-
-
-def test_a_quote_needs_no_offer(copy: Copy):
-    copy.edit("presets", chosen("presets"), platforms="tpu_v5p,h100_sxm~flex_start~AWS@3.1")
-    assert load_catalogue(directory=copy.directory)
-
-
-@pytest.mark.parametrize("column", ["name", "short_name"])
-def test_a_name_of_two_chips_is_refused_in_its_column(copy: Copy, column: str):
-    taken = next(r for r in copy.read("accelerators")[1] if r["id"] == "tpu_v5p")[column]
-    row = copy.edit("accelerators", chip("h100_sxm"), **{column: taken})
-    error = copy.refused()
-    assert (error.file, error.row, error.column) == ("accelerators.csv", row, column)
-
-
-def test_a_size_beyond_the_instances_asks_for_a_row_of_slices(copy: Copy):
-    row = copy.edit("presets", chosen("presets"), platforms="l4", focus="l4", chips="8")
-    error = copy.refused()
-    assert (error.file, error.row, error.column) == ("presets.csv", row, "chips")
-    assert "add a row to slices.csv" in str(error)
 
 
 @pytest.mark.parametrize("table", ["runs", "aliases", "access", "peak_limits", "other_costs"])
