@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.catalogue import load_catalogue
 from core.dates import date_text, earliest_day, precision_of
 from core.tables import DATA, DataError, nearest, read_schema
-from tests.core.copies import Copy, chip, chosen
+from tests.core.copies import WHERE, Copy, chip, chosen
 
 
 def test_an_untouched_copy_loads(copy: Copy):
