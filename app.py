@@ -20,9 +20,10 @@ LOGO = str(Path(__file__).parent / "static" / "logo.svg")
 
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> int:
-    """Move what was loaded at start out of the garbage collector's sight.
+    """Move what the first run has loaded out of the garbage collector's sight.
 
     Streamlit collects fully after every run; walking pandas and Plotly each time costs more than most pages.
+    At the end of the run, as a page loads them only when it draws.
     """
     gc.collect()
     gc.freeze()
@@ -43,7 +44,6 @@ def main() -> None:
         desk = start_run(here.url_path)
         if desk.language != t.language:  # the titles above are in another
             st.rerun()
-        settle_memory()
         with frame.guarded(t, strip.start_over):
             view = answer(t, desk)
             if not embedded:
@@ -55,6 +55,7 @@ def main() -> None:
             frame.page_links(view, pages, embedded=embedded)
             watch_theme()
         finish_run(desk)
+        settle_memory()
 
 
 main()

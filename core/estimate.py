@@ -10,14 +10,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from core import MODEL_VERSION
 from core.catalogue import Catalogue
-from core.economics.bill import PARTS, BillInputs, bill_parts, flip_price, runway_months, total_usd, wall_hours
+from core.economics.bill import (
+    PARTS,
+    BillInputs,
+    bill_parts,
+    cash_at_pace,
+    flip_price,
+    runway_months,
+    total_usd,
+    wall_hours,
+)
 from core.economics.draws import N_DRAWS, normal_points, win_shares
 from core.economics.verdict import verdict
 from core.messages import Message, message
@@ -46,13 +56,17 @@ FLIP_CHIP = "h100_sxm"  # the chip whose price readers know, and move
 
 @dataclass(frozen=True, slots=True)
 class _Sized:
-    """The rows that have a time and a price, as aligned arrays."""
+    """The rows that have a time and a price, as aligned arrays.
+
+    A pace is run time over the central one: ``MFU ÷ MFU reached``. ``paces`` has a row per platform
+    and a column per simulated case.
+    """
 
     index: list[int]
     inputs: BillInputs
-    at_p10: BillInputs
-    at_p90: BillInputs
-    drawn: BillInputs
+    pace_p10: np.ndarray
+    pace_p90: np.ndarray
+    paces: np.ndarray
 
 
 def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catalogue) -> _Sized:
@@ -70,19 +84,15 @@ def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catal
         np.array([getattr(u, f) for _, u in used], dtype=float)
         for f in ("mfu", "mfu_p10", "mfu_p90", "log_sd", "ceiling")
     )
+    wall = wall_hours(load.flops, chips, peak, mfu)
     # Two offers of one chip share its utilisation; the order of platforms must not matter.
     kinds = sorted({r.accelerator.id for r, _ in used})
-    deviates = (
-        normal_points(len(kinds))[[kinds.index(r.accelerator.id) for r, _ in used]] if used else np.zeros((0, N_DRAWS))
-    )
-    cases = np.minimum(mfu[:, None] * np.exp(sd[:, None] * deviates), np.maximum(ceiling, mfu)[:, None])
-
-    def bill_at(u: np.ndarray) -> BillInputs:
-        shape = (slice(None), None) if u.ndim == 2 else slice(None)
-        wall = wall_hours(load.flops, chips[shape], peak[shape], u)
-        return bill_inputs(scenario, load, catalogue, chips[shape] * wall, wall, price[shape])
-
-    return _Sized(index, bill_at(mfu), bill_at(high), bill_at(low), bill_at(cases))
+    drawn = [kinds.index(r.accelerator.id) for r, _ in used]
+    deviates = normal_points(len(kinds))[drawn] if used else np.zeros((0, N_DRAWS))
+    fastest = (mfu / np.maximum(ceiling, mfu))[:, None]
+    paces = np.maximum(np.exp(-sd[:, None] * deviates), fastest)
+    inputs = bill_inputs(scenario, load, catalogue, chips * wall, wall, price)
+    return _Sized(index, inputs, mfu / high, mfu / low, paces)
 
 
 def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
@@ -95,13 +105,14 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     checked = [problems_of(row, load, scenario, catalogue) for row in rows]
     sized = _sized(rows, load, scenario, catalogue)
     parts = {basis: bill_parts(sized.inputs, basis) for basis in BASES}
-    cases = np.asarray(total_usd(bill_parts(sized.drawn, "cash")))
+    bills = {basis: _bills(parts[basis], len(sized.index)) for basis in BASES}
+    cases = np.asarray(cash_at_pace(_each(sized.inputs, lambda v: v[:, None]), sized.paces))
     competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
     shares = win_shares(np.where(competes[:, None], cases, np.nan))
-    low, high = (np.asarray(total_usd(bill_parts(x, "cash"))) for x in (sized.at_p10, sized.at_p90))
+    low, high = (np.asarray(cash_at_pace(sized.inputs, pace)) for pace in (sized.pace_p10, sized.pace_p90))
     money = {
         i: _Money(
-            bills={basis: _bill(parts[basis], at) for basis in BASES},
+            bills={basis: bills[basis][at] for basis in BASES},
             p10=float(low[at]),
             p90=float(high[at]),
             win_share=float(shares[at]),
@@ -188,11 +199,11 @@ def _platform(
     )
 
 
-def _bill(parts: dict[str, np.ndarray], at: int) -> Bill:
-    total = np.asarray(total_usd(parts))
-    return Bill(
-        **{name: float(np.broadcast_to(parts[name], total.shape)[at]) for name in PARTS}, total_usd=float(total[at])
-    )
+def _bills(parts: dict[str, Any], n: int) -> list[Bill]:
+    """The bills of ``n`` platforms in one basis."""
+    columns = [np.broadcast_to(parts[name], n).tolist() for name in PARTS]
+    totals = np.broadcast_to(total_usd(parts), n).tolist()
+    return [Bill(**dict(zip(PARTS, row, strict=True)), total_usd=t) for *row, t in zip(*columns, totals, strict=True)]
 
 
 def _at_risk(row: Row, bill: Bill) -> float | None:
@@ -220,15 +231,20 @@ def _flips(
         return None, ()
     ref = order[0]
 
-    def only(x: BillInputs, k: int) -> BillInputs:
-        fields = {f: getattr(x, f) for f in BillInputs.__slots__}
-        return BillInputs(**{f: v[k] if isinstance(v, np.ndarray) else v for f, v in fields.items()})
-
-    central, drawn = only(sized.inputs, ref), only(sized.drawn, ref)
-    flips = []
-    for k in order:
-        if row[k].accelerator.id == row[ref].accelerator.id:
-            continue  # another offer of the same chip is a quote on the axis
-        low, high = np.quantile(flip_price(cases[k], drawn), (0.1, 0.9))
-        flips.append(Flip(row[k].id, float(flip_price(totals[k], central)), float(low), float(high)))
+    central = _each(sized.inputs, lambda v: v[ref])
+    pace = sized.paces[ref]
+    drawn = replace(central, chip_hours=central.chip_hours * pace, wall_hours=central.wall_hours * pace)
+    # Another offer of the same chip is a quote on the axis.
+    others = [k for k in order if row[k].accelerator.id != row[ref].accelerator.id]
+    if not others:
+        return row[ref].id, ()
+    prices = flip_price(totals[others], central)
+    low, high = np.quantile(flip_price(cases[others], drawn), (0.1, 0.9), axis=1)
+    flips = [Flip(row[k].id, *map(float, at)) for k, *at in zip(others, prices, low, high, strict=True)]
     return row[ref].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))
+
+
+def _each(x: BillInputs, change: Callable[[np.ndarray], Any]) -> BillInputs:
+    """The inputs with every array changed, and what is the same for all platforms as it is."""
+    fields = {f: getattr(x, f) for f in BillInputs.__slots__}
+    return BillInputs(**{f: change(v) if isinstance(v, np.ndarray) else v for f, v in fields.items()})

@@ -14,6 +14,7 @@ from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
 from core.economics.sizing import Need, matched_size
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
+from core.records import Access
 from core.report import Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.memory import state_bytes, usable_bytes
@@ -305,10 +306,15 @@ def terms_of(platform: Platform) -> Message:
     return message(known.get(platform.plan, "terms_none"), "note", plan=plan_name(platform.plan))
 
 
+@lru_cache(maxsize=1024)
+def _access(catalogue: Catalogue, offer: Offer) -> Access | None:
+    return catalogue.access(offer)
+
+
 def access_of(row: Row, catalogue: Catalogue) -> Message:
     if row.platform.quote_usd_per_chip_hour is not None:
         return message("access_own_quote", "note")
     if row.offer is None:
         return message("access_unknown", "note")
-    found = catalogue.access(row.offer)
+    found = _access(catalogue, row.offer)
     return message(f"access_{found.code}" if found else "access_unknown", "note")

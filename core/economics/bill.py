@@ -123,18 +123,29 @@ def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
     return np.where(target_total_usd >= free["people_usd"], np.maximum(0.0, price), 0.0)[()]
 
 
+def cash_at_pace(x: BillInputs, pace: Any) -> Any:
+    """The cash bill ``x`` when every run takes ``pace`` times as long, USD.
+
+    Linear in the pace but for the credits, so two bills give any number of paces: chip-hours, and
+    the weeks that people and storage are paid for, go with it; set-up does not.
+    """
+    still = bill_parts(replace(x, chip_hours=0.0, wall_hours=0.0, credits_usd=0.0), "cash")
+    moving = bill_parts(replace(x, credits_usd=0.0), "cash")
+    rent0, rent1 = (p["chips_usd"] + p["experiments_usd"] + p["storage_usd"] for p in (still, moving))
+    people0, people1 = still["people_usd"], moving["people_usd"]
+    rent = rent0 + (rent1 - rent0) * pace
+    left = np.where(rent - x.credits_usd < HALF_CENT, 0.0, rent - x.credits_usd) if np.any(x.credits_usd) else rent
+    return left + (people0 + (people1 - people0) * pace)
+
+
 def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
     """The utilisation at which the cash bill ``x``, reached at ``mfu``, costs ``target_total_usd``.
 
-    Chip-hours, wall time and what people and storage cost with it go with ``1 ÷ MFU``; set-up does
-    not. NaN where no utilisation does it.
+    The pace that costs as much, see :func:`cash_at_pace`. NaN where no utilisation does it.
     """
-
-    def at(scale: float) -> Any:
-        scaled = replace(x, chip_hours=x.chip_hours * scale, wall_hours=x.wall_hours * scale, credits_usd=0.0)
-        return total_usd(bill_parts(scaled, "cash"))
-
-    fixed, moving = at(0.0), at(1.0) - at(0.0)
+    uncredited = replace(x, credits_usd=0.0)
+    fixed = cash_at_pace(uncredited, 0.0)
+    moving = cash_at_pace(uncredited, 1.0) - fixed
     left = target_total_usd + x.credits_usd - fixed
     return np.where(left > 0, mfu * moving / np.where(left > 0, left, 1.0), np.nan)
 

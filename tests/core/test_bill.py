@@ -11,6 +11,7 @@ from core.economics.bill import (
     PARTS,
     BillInputs,
     bill_parts,
+    cash_at_pace,
     flip_mfu,
     flip_price,
     late_weeks,
@@ -147,6 +148,13 @@ def test_the_flip_mfu_is_a_tie(x, factor):
         scale = 0.4 / reached
         moved = replace(x, chip_hours=x.chip_hours * scale, wall_hours=x.wall_hours * scale)
         assert total_usd(bill_parts(moved, "cash")) == pytest.approx(target, rel=1e-3)
+
+
+@given(inputs(), st.floats(0.1, 10))
+def test_a_pace_is_the_bill_of_a_longer_run(x, pace):
+    """Two bills and a straight line, against the bill itself."""
+    slower = replace(x, chip_hours=x.chip_hours * pace, wall_hours=x.wall_hours * pace)
+    assert cash_at_pace(x, pace) == pytest.approx(total_usd(bill_parts(slower, "cash")), rel=1e-9, abs=0.01)
 
 
 def test_arrays_broadcast():
