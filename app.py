@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -15,7 +14,7 @@ from ui.session import answer, finish_run, language, start_run
 from ui.theme_watch import watch_theme
 
 ICON = "/app/static/icon.png"  # as served; a file's path would be read and hashed on every run
-LOGO = str(Path(__file__).parent / "static" / "logo.svg")
+LOGO = "/app/static/logo.svg"
 
 
 @st.cache_resource(show_spinner=False)

@@ -11,7 +11,7 @@ from core.catalogue import Catalogue
 from core.economics.bill import bill_parts, total_usd, wall_hours
 from core.economics.sizing import size_chips, usable_sizes
 from core.platforms import bill_inputs, need_of
-from core.report import Curve, PlatformEstimate, Report, Sweep
+from core.report import Curve, Report, Sweep
 
 Axis = Literal["iterations", "chips", "mfu", "price", "tokens"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -71,7 +71,8 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     """
     scenario, load = report.scenario, report.workload
     x = _points(report, axis, catalogue)
-    used = [p for p in report.platforms if p.utilisation is not None and p.price_usd_per_chip_hour is not None]
+    place = [i for i, p in enumerate(report.platforms) if p.utilisation and p.price_usd_per_chip_hour is not None]
+    used = [report.platforms[i] for i in place]
 
     def column(values: list[float]) -> np.ndarray:
         return np.array(values, dtype=float)[:, None]
@@ -91,19 +92,20 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     def every(values: np.ndarray) -> np.ndarray:
         """One row per platform of the report, NaN where there is no price."""
         out = np.full((len(report.platforms), len(x)), np.nan)
-        out[[report.platforms.index(p) for p in used]] = values
+        out[place] = values
         return out
 
     def spread(field: str) -> np.ndarray:
         return at(column([getattr(p.utilisation, field) for p in used]))
 
     total, low, high = every(spread("mfu")), every(spread("mfu_p90")), every(spread("mfu_p10"))
-    fixed = np.array([np.nan if p not in used else _fixed(p, report, catalogue) for p in report.platforms])
+    fixed = np.full(len(report.platforms), np.nan)
+    fixed[place] = _fixed(report, catalogue)
     return Sweep(axis, x, tuple(p.id for p in report.platforms), total, low, high, fixed)
 
 
-def _fixed(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
-    """The part of the bill that no iteration adds to: set-up time, and the data kept meanwhile."""
+def _fixed(report: Report, catalogue: Catalogue) -> float:
+    """The part of a bill that no iteration adds to, on any platform: set-up time, and the data kept meanwhile."""
     x = bill_inputs(report.scenario, report.workload, catalogue, 0.0, 0.0, 0.0)
     return float(total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis)))
 

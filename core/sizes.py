@@ -6,10 +6,8 @@ Chips without a row in slices.csv come in the instances that are offered, and in
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-
-import numpy as np
-from numpy.typing import NDArray
 
 from core.records import Row, Size
 from core.tables import Table
@@ -81,9 +79,9 @@ class SizeTable:
             self.listed |= {n: ("", _count(n)) for n in singles if n < node}
             multiples, steps = self._nodes(rows[0]["unit"], node, domain, cluster_chips)
         unit = self._units[-1][0] if self._units else 0
-        self.chips: NDArray[np.int64] = np.array(sorted({*self.listed, *(n * unit for n in multiples)}), dtype=np.int64)
+        self.chips: list[int] = sorted({*self.listed, *(n * unit for n in multiples)})
         sliders = {*self.listed, *(n * unit for n in steps)}
-        self.slider: tuple[Size, ...] = tuple(self.size(int(n)) for n in self.chips if int(n) in sliders)
+        self.slider: tuple[Size, ...] = tuple(self.size(n) for n in self.chips if n in sliders)
 
     @staticmethod
     def _nodes(kind: str, node: int, domain: int, most: int) -> tuple[set[int], set[int]]:
@@ -100,7 +98,7 @@ class SizeTable:
 
     def size(self, chips: int) -> Size:
         """The size of exactly ``chips`` chips; ``sold`` is False where nobody sells it."""
-        index = int(np.searchsorted(self.chips, chips))
+        index = bisect_left(self.chips, chips)
         if index == len(self.chips) or self.chips[index] != chips:
             return Size(self.accelerator_id, chips, "", "", sold=False)
         shape, sold_as = self.listed.get(chips, ("", ""))
@@ -112,13 +110,13 @@ class SizeTable:
 
     def at_least(self, chips: float) -> Size | None:
         """Smallest size of ``chips`` chips or more; None beyond the largest."""
-        index = int(np.searchsorted(self.chips, chips))
-        return self.size(int(self.chips[index])) if index < len(self.chips) else None
+        index = bisect_left(self.chips, chips)
+        return self.size(self.chips[index]) if index < len(self.chips) else None
 
     def at_most(self, chips: float) -> Size | None:
         """Largest size of ``chips`` chips or fewer; None below the smallest."""
-        index = int(np.searchsorted(self.chips, chips, side="right")) - 1
-        return self.size(int(self.chips[index])) if index >= 0 else None
+        index = bisect_right(self.chips, chips) - 1
+        return self.size(self.chips[index]) if index >= 0 else None
 
     def nearest(self, chips: float) -> Size:
         """Size nearest on a log scale, the smaller of two equally near; not ``sold`` where there is none at all."""
