@@ -146,7 +146,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
             (escape(t("Platform and offer")), False),
             (escape(t("Cash a version")), True),
             (_budget_head(budget, scale, t), False),
-            ("<br>".join(map(escape, (t("Cheapest in"), t("% of cases")))), True),
+            (escape(t("Cheapest in")), True),
             (escape(t("Final run")), True),
             (escape(t("Chips")), True),
             (escape(t("Runway")), True),

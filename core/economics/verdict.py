@@ -81,7 +81,7 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
             total=cash(focus),
             hours=focus.wall_hours,
             tail=message("tail_add" if len(report.platforms) == 1 else "tail_alone"),
-            caveat=_caveat(focus),
+            caveat=_caveat(focus) or "",
         )
     best, second = rivals[0], rivals[1]
     unsure = max(p.win_share or 0.0 for p in rivals) < TIE_WIN_SHARE
@@ -173,7 +173,7 @@ def round_down(value: float) -> float:
     return floor(value / step) * step
 
 
-def _caveat(p: PlatformEstimate) -> Message | str:
+def _caveat(p: PlatformEstimate) -> Message | None:
     """What a low cost hides: a commitment's rest, chips that can be taken back, a speed no run has shown."""
     if p.at_risk_usd:
         return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
@@ -181,7 +181,7 @@ def _caveat(p: PlatformEstimate) -> Message | str:
         return message(f"caveat_{p.platform.plan}", name=p.label)
     if p.utilisation is not None and p.utilisation.origin == "borrowed":
         return message("caveat_borrowed", name=p.label)
-    return ""
+    return None
 
 
 def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Message:
@@ -204,7 +204,8 @@ def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Messag
     common: dict[str, Any] = dict(
         names=joined([message("named_total", name=p.label, total=cash(p)) for p in shown], "list_more"),
         reason=message("reason_error" if unsure else "reason_gap"),
-        caveat=next((c for p in shown if (c := _caveat(p))), ""),
+        # A borrowed speed is part of the error the tie speaks of, and the table marks it.
+        caveat=next((c for p in shown if (c := _caveat(p)) and c.code != "caveat_borrowed"), ""),
         tail=tail,
     )
     if focus in close:
@@ -231,7 +232,7 @@ def _wins(report: Report, best: PlatformEstimate, second: PlatformEstimate, cata
         mfu=mfu,
         holds=while_price,
         reached=message("while_mfu", focus=best.label, mfu=mfu) if 0.01 <= mfu < best.utilisation.mfu else "",
-        caveat=_caveat(best),
+        caveat=_caveat(best) or "",
         tail=message("tail_port_extra") if best.port.code == "port_needed" else "",
     )
 
@@ -251,7 +252,7 @@ def _loses(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Mess
         price=price,
         now=best.price_usd_per_chip_hour,
         dated=dated,
-        caveat=_caveat(best),
+        caveat=_caveat(best) or "",
     )
 
 

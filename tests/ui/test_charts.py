@@ -190,7 +190,7 @@ def test_only_sizes_near_the_chosen_one_are_drawn(report: Report) -> None:
     for trace in chart.figure.data[:-1]:
         assert 1 <= len(trace.x) <= 8
         assert max(trace.x) <= 16.01 * min(trace.x)
-    assert chart.subtitle.endswith("scaling loss is not modelled yet")
+    assert chart.subtitle.endswith("Scaling loss not modelled")
 
 
 def test_a_platform_below_its_minimum_order_takes_no_part() -> None:
@@ -211,7 +211,7 @@ def test_a_borrowed_speed_is_marked() -> None:
     assert "B200*" not in " ".join(texts_of(sweep_chart(report, build_sweep(report, "mfu"), "light").figure))
     flip = flip_chart(report, "light")
     assert list(flip.figure.data[0].marker.color).count(PALETTES["light"].page) == 1
-    assert "Hollow dot" in flip.subtitle
+    assert "Hollow" in flip.subtitle
 
 
 def test_close_quotes_share_a_name() -> None:

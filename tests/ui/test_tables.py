@@ -97,7 +97,7 @@ def test_columns_are_in_the_order_of_the_question(report: Report) -> None:
         "Platform and offer",
         "Cash a version",
         "Range against the budget $0 $500k budget →",
-        "Cheapest in % of cases",
+        "Cheapest in",
         "Final run",
         "Chips",
         "Runway",

@@ -18,7 +18,7 @@ from ui.charts.labels import Props
 from ui.charts.ticks import Tick
 from ui.theme import FONT, FONT_SIZE, PALETTES, Palette, Scheme
 
-HEIGHT_OVERVIEW, HEIGHT_MAIN = 258, 306
+HEIGHT_OVERVIEW, HEIGHT_MAIN = 244, 306
 PHONE_WIDTH = 318.0  # px of a figure on a phone, for which ticks and labels must still fit
 REFERENCE_WIDTH = 1.2  # px of budget, deadline and quote lines
 

@@ -199,17 +199,17 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
     shown = [c for c in near if bool(np.any(c.total_usd >= _LEAST_USD))]
     paid = [names[c.id] for c in near if not bool(np.any(c.total_usd >= _LEAST_USD))]
     empty = findings.nothing_to_draw(max((float(c.total_usd.max()) for c in near), default=None), t)
-    marks = [t("dot = size on sale")]
+    marks = []
     if any(bool(c.on_frontier.any()) for c in shown):
-        marks.append(t("filled = nothing is faster and cheaper"))
+        marks.append(t("filled: best for its time"))
     if any(findings.competes(report[c.id]) for c in shown):
-        marks.append(t("ring = chosen"))
+        marks.append(t("ring: chosen"))
     runs = report.scenario.iterations
     subtitle = [
         ""
         if empty
         else fill(
-            t("Cash, P50, against time; {marks}") if runs == 1 else t("Cash, P50, against time of {n} runs; {marks}"),
+            t("Cash P50; {marks}") if runs == 1 else t("Cash P50, time of {n} runs; {marks}"),
             {"n": runs, "marks": ", ".join(marks)},
         ),
         fill(t("Paid by credits: {names}"), {"names": ", ".join(paid)}) if paid and not empty else "",

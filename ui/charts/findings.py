@@ -131,7 +131,7 @@ def _near(curve: Curve, p: PlatformEstimate) -> np.ndarray:
 
 def constant_speed(t: Translate) -> str:
     """What every chart over sizes must say in this release."""
-    return t("Speed held constant; scaling loss is not modelled yet")
+    return t("Scaling loss not modelled")
 
 
 def not_as_chosen(report: Report, shown: Sequence[Curve], t: Translate) -> str:

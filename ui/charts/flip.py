@@ -273,8 +273,8 @@ def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
         return _nothing(report, t("Too cheap to compare by price"), empty, t)
     hollow = any(is_borrowed(report[f.id]) for f in rows)
     subtitle = [
-        fill(t("Shaded: costs less than {chip} at that price; line P10–P90; dotted: quotes"), {"chip": chip}),
-        t("Hollow dot: speed borrowed from other chips’ runs") if hollow else "",
+        fill(t("Shaded: beats {chip}; line P10–P90; dotted: quotes"), {"chip": chip}),
+        t("Hollow: speed borrowed") if hollow else "",
         findings.left_out(report, {*(f.id for f in rows), *same_chip}, t),
     ]
     title = findings.flip_title(report, rows, t)
