@@ -327,7 +327,7 @@ def test_a_new_chip_price_size_model_preset_and_run_are_rows_and_nothing_else(co
     new = {
         "preset_id": "new",
         "name": "New",
-        "order": "99",
+        "order": str(max(int(row["order"]) for row in presets) + 1),
         "model": "new_model",
         "platforms": "tpu_v9,h100_sxm:64@3.1",
     }
