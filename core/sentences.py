@@ -97,7 +97,7 @@ SENTENCES: dict[str, str] = {
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
     ),
     "does_not_fit": N_(
-        "{chips:int} {chip} do not hold the model: {state:bytes} of model state against {usable:bytes} usable."
+        "The model does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable."
     ),
     "mfu_borrowed": N_(
         "{chip}: too few published bf16 runs of this kind; its utilisation comes from {n} runs of {source}, with a wider range."

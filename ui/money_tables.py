@@ -45,12 +45,8 @@ def grade_name(grade: str, t: Translate = identity) -> str:
     }.get(grade, grade)
 
 
-def price_text(p: PlatformEstimate, t: Translate = identity) -> str:
-    """The price behind a row, dated, with its grade; the market median beside it."""
-    return price_only(p, t) + median_text(p, t)
-
-
-def price_only(p: PlatformEstimate, t: Translate) -> str:
+def price_only(p: PlatformEstimate, t: Translate = identity) -> str:
+    """The price behind a row, dated, with its grade."""
     if p.price_usd_per_chip_hour is None:
         return t("no price")
     plan = "" if p.platform.plan == "on_demand" else f" {plan_name(p.platform.plan, t)}"
@@ -60,7 +56,8 @@ def price_only(p: PlatformEstimate, t: Translate) -> str:
     return text
 
 
-def median_text(p: PlatformEstimate, t: Translate) -> str:
+def median_text(p: PlatformEstimate, t: Translate = identity) -> str:
+    """The market median that is shown beside a price; empty when there is none."""
     if p.median_offer is None or p.price_usd_per_chip_hour is None:
         return ""
     price = rate(p.median_offer.usd_per_chip_hour).removesuffix("/h")

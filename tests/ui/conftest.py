@@ -131,7 +131,7 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
         "no_peak": ("" if row.peak else f"{label}: no peak is published."),
         "size_not_sold": ("" if row.sold else f"{row.chips} {label} chips are not sold."),
         "below_minimum_order": (f"{row.chips} {label} chips are below the minimum order." if below else ""),
-        "does_not_fit": ("" if row.fits else f"{row.chips} {label} chips do not hold the model."),
+        "does_not_fit": ("" if row.fits else f"The model does not fit {row.chips} {label}."),
     }
     problems = tuple(Message(code, {}, text, "error") for code, text in said.items() if text)
     burn = scenario.burn_usd_per_month

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from core.report import Report
-from ui.money_tables import bill_table, facts_table, figure_strip, price_text
+from ui.money_tables import bill_table, facts_table, figure_strip, median_text, price_only
 from ui.tables import overview_table
 from ui.theme import PALETTES, SLOTS, Scheme
 
@@ -106,12 +106,13 @@ def test_columns_are_in_the_order_of_the_question(report: Report) -> None:
 
 
 def test_the_price_is_dated_graded_and_the_median_stands_beside(report: Report) -> None:
-    assert price_text(report.platforms[2]) == "$3.20/h list, 19 Sep 2026 · median $3.29"
+    assert price_only(report.platforms[2]) == "$3.20/h list, 19 Sep 2026"
+    assert median_text(report.platforms[2]) == " · median $3.29"
     undated = build_report((Row("tpu_v5p", 1e5, date="", precision="unknown"),), reference=None)
-    assert "date unknown" in price_text(undated.platforms[0])
+    assert "date unknown" in price_only(undated.platforms[0])
     quoted = build_report((Row("tpu_v5p", 1e5, quote=1.5),), reference=None)
     assert "your quote" in overview_table(quoted, "light")
-    assert "list" not in price_text(quoted.platforms[0])
+    assert "list" not in price_only(quoted.platforms[0])
 
 
 def test_a_platform_without_a_price_is_last_and_has_no_total() -> None:
@@ -127,7 +128,7 @@ def test_a_platform_without_a_price_is_last_and_has_no_total() -> None:
 def test_what_does_not_fit_says_why_and_shows_no_cash() -> None:
     report = build_report((Row("tpu_v5p", 1e5, fits=False), *DEFAULT[2:4]), reference=None)
     html = overview_table(report, "light")
-    assert "do not hold the model" in html
+    assert "The model does not fit" in html
     assert "$100k" not in html
     assert "does not fit" in figure_strip(report)
 
