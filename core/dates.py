@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 FORMS = {"year": "YYYY", "quarter": "YYYY-Qn", "month": "YYYY-MM", "day": "YYYY-MM-DD", "unknown": "empty"}
@@ -42,6 +42,23 @@ def earliest_day(text: str) -> date:
     match = _match(text)
     month = 3 * int(match["quarter"]) - 2 if match["quarter"] else int(match["month"] or 1)
     return date(int(match["year"]), month, int(match["day"] or 1))
+
+
+def latest_day(text: str) -> date:
+    """Last day that a date of this precision can mean; ``date.max`` when it is unknown.
+
+    >>> latest_day("2026-Q2"), latest_day("2026"), latest_day("2026-09-19")
+    (datetime.date(2026, 6, 30), datetime.date(2026, 12, 31), datetime.date(2026, 9, 19))
+    """
+    months = {"year": 12, "quarter": 3, "month": 1}.get(precision_of(text))
+    if months is None:
+        return earliest_day(text) if text else date.max
+    first = earliest_day(text)
+    after = first.month + months
+    try:
+        return date(first.year + after // 13, (after - 1) % 12 + 1, 1) - timedelta(days=1)
+    except ValueError:  # the last year there is
+        return date.max
 
 
 def date_text(text: str) -> str:

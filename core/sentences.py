@@ -230,4 +230,56 @@ SENTENCES: dict[str, str] = {
     "cost_economic": N_(
         "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {chips:usd} of it is chip rent{tail}."
     ),
+    # The Evidence page: what contradicts
+    "clash_one_list": N_("One price list, different products; {used:rate} ({name}) is used."),
+    "clash_two_sources": N_("Two sources or two dates; {used:rate} ({name}, {dated}) is used."),
+    "clash_median": N_("A median is shown beside an offer and never billed; what you pay depends on whom you ask."),
+    "clash_runs": N_("The same configuration, {gap:pct} apart: no model can meet both."),
+    "clash_runs_doubtful": N_("{row} is left out of the fit. {reason}"),
+    "clash_peak": N_(
+        "This would be {share:pct} of what {chip} can do at most: its speed, its size or the peak is wrong."
+    ),
+    "clash_mfu_full": N_(
+        "The source counts attention in full, we count it causally; counted its way we agree. Its tokens per second are used, which need no convention."
+    ),
+    "clash_mfu_other": N_(
+        "The source counts FLOPs in a way of its own ({convention}). Its tokens per second are used, not its MFU."
+    ),
+    "clash_degrees": N_(
+        "The degrees multiply to {product:int}, and {chips:int} chips ran: how the work was spread is not certain."
+    ),
+    "clash_degrees_cores": N_(
+        "The degrees multiply to {n:int} times the chips: the source counts cores, {n:int} to a chip."
+    ),
+    "clash_note": N_("{note}"),
+    # What is missing, and what follows
+    "gap_no_price": N_("No total can be given; type a quote of your own to include the chip."),
+    "gap_no_on_demand_price": N_("It is priced under another plan only, so a comparison on demand leaves it out."),
+    "gap_old_price": N_("Prices move within weeks; ask again before a decision rests on one of these."),
+    "gap_coarse_price_date": N_("The source gives the year or the quarter only; the price may be older than 90 days."),
+    "gap_no_peak": N_("Neither time nor cost can be computed; the chip is listed and never compared."),
+    "gap_no_memory_bandwidth": N_("Work that waits for memory cannot be timed."),
+    "gap_no_run": N_("Its speed is borrowed from other chips' runs, with a wider range."),
+    "gap_no_matmul_ceiling": N_("How much of its peak a matrix product reaches in practice is not known."),
+    "gap_no_scale_out": N_("How it slows down across nodes cannot be computed from figures of its own."),
+    "gap_no_moe_run": N_("Its speed rests on other mixtures of experts, whose width and routing differ."),
+    "gap_no_plan": N_("How the work was spread over the chips is not stated, and has to be inferred."),
+    "gap_no_date": N_("Whether it still holds cannot be told by its date."),
+    # Why a published run is doubted
+    "quality_precision_unknown": N_("The number format is not stated, so its speed cannot be held against a peak."),
+    "quality_mfu_definition_wrong_in_source": N_(
+        "The source miscounts its MFU; its tokens per second are sound and are used."
+    ),
+    "quality_plan_not_stated": N_("How the run was spread over the chips is not stated, and cannot be inferred."),
+    "quality_source_inconsistent": N_("Figures of the source contradict each other."),
+    "quality_encoder_decoder_tokens_approx": N_("An encoder-decoder model, whose tokens are counted approximately."),
+    "quality_legacy_stack": N_("Software of its day, which says nothing of today's."),
+    "quality_cpu_offload": N_("Part of the work ran on the host's processors."),
+    "quality_software_regression": N_("A release of the software that was slower than its neighbours."),
+    "quality_early_recipe": N_("A first recipe for the model, far below later ones."),
+    "quality_not_plain_pretraining": N_("Not plain pretraining, so its speed is of another kind."),
+    "quality_suspect": N_("The figure does not fit its neighbours, and nothing explains it."),
+    "quality_plan_inconsistent": N_("The plan as recorded cannot have been run."),
+    "quality_not_llm": N_("Not a language model."),
+    "quality_other": N_("Marked by the data as: {quality}."),
 }

@@ -93,6 +93,18 @@ def snapshot_id(directory: Path = DATA) -> str:
     return f"unkept+{current[:SHORT_HASH]}"
 
 
+def snapshot_day(snapshot: str) -> date | None:
+    """The day that a snapshot's name begins with, whether or not the tables have changed since; None without one.
+
+    >>> snapshot_day("2026-11-30+1a2b3c4d"), snapshot_day("unkept+1a2b3c4d")
+    (datetime.date(2026, 11, 30), None)
+    """
+    try:
+        return date.fromisoformat(snapshot.partition("+")[0])
+    except ValueError:
+        return None
+
+
 def _checked_day(day: str) -> str:
     """``day`` when it is a date that a snapshot can have: tomorrow at the latest, as it is already somewhere."""
     last = (date.today() + timedelta(days=1)).isoformat()

@@ -1,0 +1,1 @@
+"""What the numbers rest on: every price and fact with source and date, what contradicts, what is missing."""
