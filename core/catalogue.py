@@ -18,7 +18,7 @@ from core.checks import check
 from core.messages import InputError, message
 from core.names import Names
 from core.records import Accelerator, Access, Architecture, Constant, Offer, Size
-from core.scenario import Scenario
+from core.scenario import NOT_IN_PRESETS, Scenario
 from core.sizes import SizeTable, size_tables
 from core.snapshot import kept_snapshots, snapshot_directory, snapshot_id
 from core.tables import DATA, DataError, Table, nearest, read_tables
@@ -219,7 +219,7 @@ def _by_chip(offers: Iterable[Offer]) -> dict[str, list[Offer]]:
 
 def _preset(row: records.Row) -> Mapping[str, object]:
     """Scenario fields of a preset, and its name."""
-    fields = {name: row[name] for name in ("name", *Scenario.model_fields) if name != "preset"}
+    fields = {name: row[name] for name in ("name", *Scenario.model_fields) if name not in ("preset", *NOT_IN_PRESETS)}
     return MappingProxyType(fields | {"preset": row["preset_id"], "store_data": row["store_data"] == "yes"})
 
 

@@ -14,7 +14,7 @@ from core import records
 from core.dates import FORMS, earliest_day, precision_of
 from core.names import Names
 from core.preset_checks import preset_facts, preset_form
-from core.scenario import Scenario
+from core.scenario import NOT_IN_PRESETS, Scenario
 from core.tables import DataError, Table, nearest
 
 Tables = Mapping[str, Table]
@@ -28,7 +28,10 @@ READ = {
     "slices": ("accelerator_id", "chips", "shape", "sold_as", "unit"),
     "aliases": ("alias", "accelerator_id", "chips", "kind"),
     "peak_limits": ("scope", "numerator", "denominator", "max_ratio", "source"),
-    "presets": ("preset_id", "name", "order", *(f for f in Scenario.model_fields if f != "preset")),
+    "presets": (
+        *("preset_id", "name", "order"),
+        *(f for f in Scenario.model_fields if f not in ("preset", *NOT_IN_PRESETS)),
+    ),
     "runs": (
         *("run_id", "accelerator_id", "precision", "task", "quality", "throughput_tokens_per_s_per_chip", "seq_len"),
         *("n_params_total_B", "n_params_active_B", "n_layers", "d_model", "n_heads", "head_dim", "vocab"),

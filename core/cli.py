@@ -16,10 +16,13 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
+from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
+from core.config_json import MAX_BYTES
 from core.estimate import estimate
 from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
 from core.messages import InputError, Message, message
+from core.model_config import ModelConfig, architecture_from_config
 from core.numbers import duration, integer, parse_count, percent, rate, usd
 from core.platform_text import out_of_range, parse_platform
 from core.report import Bill, PlatformEstimate, Report
@@ -69,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     e.add_argument("--preset", metavar="ID", help=f"start from a row of presets.csv (default {DEFAULT_PRESET})")
     e.add_argument("--link", metavar="URL", help="start from a link")
     e.add_argument("--model", metavar="ID", help="a row of architectures.csv")
+    e.add_argument("--config", metavar="FILE", help="the config.json of a model on Hugging Face, or one like it")
     e.add_argument("--params", metavar="N", help="total parameters, such as 70e9 or 70B")
     e.add_argument("--active-params", metavar="N", help="active parameters, where they differ")
     e.add_argument("--tokens", metavar="N", help="training tokens, such as 2.5e12 or 2.5T")
@@ -122,14 +126,26 @@ def _base(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message,
     return catalogue, decoded.scenario, decoded.messages
 
 
+def _config(path: str) -> ModelConfig:
+    """The model of a ``config.json``, no more of which is read than one can have."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no file has such a name"
+        raise InputError(message("config_unreadable", "error", "architecture", file=path, why=why)) from None
+    return architecture_from_config(data)
+
+
 def _conflict(first: str, second: str) -> InputError:
     return InputError(message("conflict", "error", first=first, second=second))
 
 
 def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message, ...]]:
     """The facts and the scenario the options ask for. Sizes and prices are taken as given, sold or not."""
-    if args.model is not None and args.params is not None:
-        raise _conflict("--model", "--params")
+    models = [name for name in ("model", "config", "params") if getattr(args, name) is not None]
+    if len(models) > 1:
+        raise _conflict(f"--{models[0]}", f"--{models[1]}")
     if args.active_params is not None and args.params is None:
         raise InputError(message("needs", "error", first="--active-params", second="--params"))
     catalogue, base, notes = _base(args)
@@ -138,15 +154,21 @@ def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Me
         if args.model not in catalogue.architectures:
             choice = nearest(args.model[:60], catalogue.architectures)
             raise InputError(message("model_unknown_given", "error", "model", given=args.model[:60], nearest=choice))
-        changes |= {"model": args.model, "params": None, "active_params": None}
+        changes |= {"model": args.model, "architecture": "", "params": None, "active_params": None}
+    if args.config is not None:
+        read = _config(args.config)
+        notes += read.messages
+        own = format_architecture(read.architecture)
+        changes |= {"model": "", "architecture": own, "params": None, "active_params": None}
     if args.params is not None:
-        changes |= {"model": "", "params": _number("--params", "params", args.params), "active_params": None}
+        params = _number("--params", "params", args.params)
+        changes |= {"model": "", "architecture": "", "params": params, "active_params": None}
         if args.active_params is not None:
             changes["active_params"] = active = _number("--active-params", "active_params", args.active_params)
             total = changes["params"]
             if active > total:
                 raise InputError(message("active_above_total_given", "error", "params", active=active, total=total))
-    if args.bare and (args.params is not None or not (args.model or base.model)):
+    if args.bare and (args.params is not None or not (args.model or args.config or base.model or base.architecture)):
         changes["flops"] = "6nd"
     for option, field in (("tokens", "tokens"), ("budget", "budget_usd"), ("deadline_weeks", "deadline_weeks")):
         if (text := getattr(args, option)) is not None:

@@ -171,10 +171,10 @@ def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
     for name, text in fields.items():
         read = _read_platforms if name == "platforms" else _read
         values[name] = read(name, text, base, catalogue, notes)
-    # A model or a count replaces what the preset has; only a link that says both is told.
-    if fields.get("params") and not fields.get("model"):
+    # A model, an architecture or a count replaces what the preset has; only a link that says two of them is told.
+    if (fields.get("params") or fields.get("architecture")) and not fields.get("model"):
         values["model"] = ""
-    if fields.get("model"):
+    if fields.get("model") or fields.get("architecture"):
         values["params"], values["active_params"] = (
             values[name] if fields.get(name) else None for name in ("params", "active_params")
         )

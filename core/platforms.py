@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.catalogue import Accelerator, Catalogue, Offer, Size
+from core.architecture_text import architecture_of
+from core.catalogue import Accelerator, Architecture, Catalogue, Offer, Size
 from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
 from core.economics.sizing import Need, matched_size
 from core.messages import Message, Severity, joined, message
@@ -44,31 +45,27 @@ class Row:
 
 @lru_cache(maxsize=256)
 def _workload(
-    model: str,
+    architecture: Architecture | None,
     params: float | None,
     active: float | None,
     tokens: float,
     seq_len: int,
     training: Training,
     flops: FlopCount,
-    catalogue: Catalogue,
 ) -> Workload:
-    return workload_of(
-        catalogue.architectures[model] if model else None, params, active, tokens, seq_len, training, flops
-    )
+    return workload_of(architecture, params, active, tokens, seq_len, training, flops)
 
 
 def workload(scenario: Scenario, catalogue: Catalogue) -> Workload:
     """The workload of a scenario."""
     return _workload(
-        scenario.model,
+        architecture_of(scenario, catalogue),
         scenario.params,
         scenario.active_params,
         scenario.tokens,
         scenario.seq_len,
         scenario.training,
         scenario.flops,
-        catalogue,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
+from core.scenario import MAX_PLATFORMS, NOT_IN_PRESETS, Platform, Scenario, platform_keys
 from core.sizes import size_tables
 from core.tables import DataError, Table, nearest
 
@@ -22,6 +22,7 @@ PLATFORM = re.compile(
     r"(:(?P<chips>[0-9]{1,12}))?(@(?P<quote_usd_per_chip_hour>[0-9]{1,12}(\.[0-9]{1,12})?))?"
 )
 
+SET_APART = ("preset", "platforms", *NOT_IN_PRESETS)  # fields that are not a column of the same name
 OUT_OF_BOUNDS = {
     "greater_than_equal": "data_too_small",
     "less_than_equal": "data_too_large",
@@ -57,7 +58,7 @@ def preset_form(presets: Table, tables: Tables) -> Iterator[DataError]:
 def _scenario(presets: Table, index: int, platforms: tuple[Platform, ...]) -> Iterator[DataError]:
     """Values that the scenario itself does not take: those of a kept preset may be from before its bounds."""
     row = presets.rows[index]
-    values = {name: row[name] for name in Scenario.model_fields if name not in ("preset", "platforms")}
+    values = {name: row[name] for name in Scenario.model_fields if name not in SET_APART}
     try:
         Scenario.model_validate(values | {"preset": row["preset_id"], "platforms": platforms})
     except ValidationError as error:

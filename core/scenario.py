@@ -69,6 +69,9 @@ class Scenario(Record):
     active_params: Annotated[float, Field(ge=1e3, le=1e15)] | None = Field(
         None, description="active parameters, when no model is named and they differ"
     )
+    architecture: str = Field(
+        "", max_length=512, description="the user's own model when none is named: core.architecture_text"
+    )
     tokens: Annotated[float, Field(ge=1, le=1e18)]
     seq_len: Annotated[int, Field(ge=1, le=10_000_000)]
     batch_tokens: Annotated[float, Field(ge=1, le=1e12)] = Field(description="global batch, tokens per step")
@@ -138,6 +141,9 @@ def platform_keys(platforms: tuple[Platform, ...]) -> tuple[str, ...]:
         keys[i] = name if seen[name] == 1 else f"{name}_{seen[name]}"
     return tuple(keys)
 
+
+# What a row of presets.csv has no column for: a preset names a model of the tables.
+NOT_IN_PRESETS = ("architecture",)
 
 # Company money: left out of a public link, and reset to the preset's values for its reader.
 PRIVATE_FIELDS = (

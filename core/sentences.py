@@ -87,6 +87,72 @@ SENTENCES: dict[str, str] = {
     "provider_unknown": N_("{chip}: no offer of {provider} in {region}; it is offered by {sellers}."),
     "needs": N_("{first} needs {second}."),
     "conflict": N_("{first} and {second} cannot both be given."),
+    # The reader's own model: its architecture in a link, and its config.json
+    "architecture_left_out": N_("architecture: {problem} {used} is used instead."),
+    "model_and_architecture": N_("A model and an architecture were given; {model} is used."),
+    "architecture_and_params": N_("An architecture and a parameter count were given; the architecture is used."),
+    "architecture_long": N_("An architecture has at most {limit:int} characters, and this has {size:int}."),
+    "architecture_form": N_('"{given}" is no part of an architecture; write it like {example}.'),
+    "architecture_key": N_('"{given}" is no part of an architecture; the nearest is {nearest}.'),
+    "architecture_twice": N_("{name} is given twice."),
+    "architecture_version": N_(
+        "It is written in version {given} of this form, and this release reads version {known}."
+    ),
+    "architecture_missing": N_("{name} is missing."),
+    "architecture_range": N_("{name}: {given:int} is out of range; it should be from {low:int} to {high:int}."),
+    "architecture_above": N_("{name}: {given:int} is more than {other}, which is {bound:int}."),
+    "architecture_uneven_heads": N_(
+        "{name}: {given:int} cannot be shared out evenly among {heads:int} heads; give the size of a head."
+    ),
+    "architecture_total": N_(
+        "These sizes come to {total:count} parameters; from {low:count} to {high:count} can be reckoned with."
+    ),
+    "config_too_large": N_(
+        "The file has {size:int} bytes and a config.json at most {limit:int}; it may be the weights or the tokenizer."
+    ),
+    "config_not_utf8": N_("The file is not text in UTF-8; upload the model's config.json."),
+    "config_empty": N_("The file is empty; upload the model's config.json."),
+    "config_not_json": N_("The file is not JSON: line {line:int}, column {column:int} ({why})."),
+    "config_not_object": N_("The file is JSON, but not an object in braces; upload the model's config.json."),
+    "config_too_deep": N_("The file nests deeper than {limit:int} levels, which no config.json does."),
+    "config_key_twice": N_("{name} is given twice; remove one of the two."),
+    "config_not_finite": N_("{given} is not a finite number; write a number, or null where there is none."),
+    "config_digits": N_("{given} has {n:int} digits, which no size of a model has."),
+    "config_unreadable": N_("{file} cannot be read: {why}."),
+    "config_adapter": N_(
+        "peft_type: this is the file of an adapter; upload the config.json of its base model, and choose LoRA."
+    ),
+    "config_encoder_decoder": N_("{name}: encoder-decoder models are not modelled; only decoders are."),
+    "config_encoder": N_("model_type: {given} is an encoder, and only decoders are modelled."),
+    "config_not_language": N_(
+        "{name}: this is not a language model, and no vocabulary is given; only language models are read."
+    ),
+    "config_other_layers": N_(
+        "{name}: layers of another kind than attention are not modelled; give the parameter count instead."
+    ),
+    "config_other_part": N_("{name}: models with this part are not modelled; give the parameter count instead."),
+    "config_missing": N_("A size is missing; looked for {names}."),
+    "config_not_number": N_('{name}: "{given}" is not a whole number.'),
+    "config_negative": N_("{name}: {given} is negative."),
+    "config_too_big": N_("{name}: {given} is too large."),
+    "config_not_flag": N_('{name}: "{given}" is neither true nor false.'),
+    "config_uneven": N_("{name}: layers that differ in this are not modelled; give the parameter count instead."),
+    "config_length": N_("{name} has {given:int} entries, and the model {layers:int} layers."),
+    "config_text_only": N_("{name}: only the language model is counted, not what reads pictures or sound."),
+    "config_default": N_("{name} is not in the file; {value:int} is assumed, the default of {family}."),
+    "config_kv_heads": N_("{name} is not in the file; {used:int} is assumed, as many as heads."),
+    "config_mean": N_("{name} differs between layers; its mean, {used:int}, is used."),
+    "config_tied": N_("tie_word_embeddings is not in the file; the output head is taken to share the embedding."),
+    "config_untied": N_("tie_word_embeddings is not in the file; the output head is taken to have weights of its own."),
+    "config_gated": N_("{name} is {given}, so the MLP is taken to be gated, with three matrices."),
+    "config_plain": N_("{name} is {given}, so the MLP is taken to be plain, with two matrices."),
+    "config_windows": N_(
+        "{name}: the file does not say which layers have the window; {n:int} of {layers:int} are taken to."
+    ),
+    "config_prediction_layers": N_("{name}: extra prediction layers are left out."),
+    "config_sparse_attention": N_("{name}: sparse attention is counted as full attention."),
+    "config_family_unknown": N_("{given} is not a family known here, so its sizes were read by their usual names."),
+    "config_family_missing": N_("model_type is missing, so sizes were read by their usual names."),
     # A platform's problems
     "no_price": N_("{chip}: no price. Enter your own quote to include it."),
     "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}. Or enter your own quote."),

@@ -12,9 +12,11 @@ from functools import lru_cache
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import Catalogue
 from core.messages import InputError, Message, message
 from core.platform_text import parse_platform, value_text
+from core.preset_checks import SET_APART
 from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
 from core.tables import nearest
 
@@ -81,7 +83,7 @@ def preset_scenario(preset_id: str, catalogue: Catalogue) -> Scenario:
     if row is None:
         choice = nearest(preset_id[:60], catalogue.presets)
         raise InputError(message("preset_unknown", "error", "preset", given=preset_id[:60], nearest=choice))
-    values = {name: row[name] for name in Scenario.model_fields if name not in ("preset", "platforms")}
+    values = {name: row[name] for name in Scenario.model_fields if name not in SET_APART}
     values["model"] = values["model"] or ""
     values["platforms"] = tuple(parse_platform(p, catalogue) for p in str(row["platforms"]).split(","))
     return Scenario(preset=preset_id, **values)  # type: ignore[arg-type]
@@ -183,23 +185,41 @@ def _sold(accelerator_id: str, chips: int, catalogue: Catalogue, notes: list[Mes
 
 
 def _settle_model(fixed: dict[str, object], base: Scenario, catalogue: Catalogue, notes: list[Message]) -> None:
-    """One model, named or counted: never both, never neither."""
+    """One model, named, given by its sizes or counted: never two of these, never none."""
+    _settle_architecture(fixed, base, notes)
     model = str(fixed["model"] or "")
     if model and model not in catalogue.architectures:
         choice = nearest(model, catalogue.architectures)
         notes.append(message("model_unknown", "warning", "model", given=model[:40], nearest=choice))
         fixed["model"] = choice
-    if not model and fixed["params"] is None:
+    if not model and not fixed["architecture"] and fixed["params"] is None:
         fixed["model"], fixed["params"] = base.model, base.params
         notes.append(message("model_missing", "warning", "model", used=base.model or value_text(base.params)))
-    if fixed["model"]:
+    if fixed["model"] or fixed["architecture"]:
         if fixed["params"] is not None or fixed["active_params"] is not None:
-            notes.append(message("model_and_params", "warning", "params", model=fixed["model"]))
+            code = "model_and_params" if fixed["model"] else "architecture_and_params"
+            notes.append(message(code, "warning", "params", model=fixed["model"]))
         fixed["params"] = fixed["active_params"] = None
     params, active = typing.cast("float | None", fixed["params"]), typing.cast("float | None", fixed["active_params"])
     if params and active and active > params:
         notes.append(message("active_above_total", "warning", "active_params", active=active, total=params))
         fixed["active_params"] = params
+
+
+def _settle_architecture(fixed: dict[str, object], base: Scenario, notes: list[Message]) -> None:
+    """An architecture in its canonical text, unless a model is named or it cannot be read."""
+    text, model = str(fixed["architecture"] or ""), fixed["model"]
+    if text and model:
+        notes.append(message("model_and_architecture", "warning", "architecture", model=model))
+        text = ""
+    try:
+        fixed["architecture"] = format_architecture(parse_architecture(text)) if text else ""
+    except InputError as error:
+        fixed["architecture"] = ""
+        if fixed["params"] is None:
+            fixed["model"], fixed["params"] = base.model, base.params
+        used = fixed["model"] or value_text(fixed["params"])
+        notes.append(message("architecture_left_out", "warning", "architecture", problem=error.problem, used=used))
 
 
 def _settle_focus(fixed: dict[str, object], catalogue: Catalogue, notes: list[Message]) -> None:

@@ -2,9 +2,12 @@
 
 from typing import get_args
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import load_catalogue
+from core.messages import InputError
 from core.scenario import Plan, Platform, Scenario, platform_keys
 
 CATALOGUE = load_catalogue()
@@ -36,16 +39,45 @@ def platforms(draw):
 
 
 @st.composite
+def architectures(draw):
+    """Canonical texts of models of every kind: dense or with experts, latent attention or not, windows or none."""
+
+    def some(low, high):
+        return draw(st.integers(low, high))
+
+    layers, heads = some(1, 500), some(1, 512)
+    text = f"L{layers}-h{heads}-v{some(1, 10**6)}-m{some(2, 3)}-t{some(0, 1)}-d{some(64, 60_000)}"
+    if draw(st.booleans()):
+        text += f"-kv{some(1, heads)}-hd{some(1, 1024)}"
+    else:
+        text += f"-q{some(0, 4096)}-c{some(1, 4096)}-nope{some(0, 512)}-rope{some(1, 512)}-vd{some(1, 512)}"
+    dense = layers
+    if draw(st.booleans()):
+        experts, moe = some(1, 512), some(1, layers)
+        dense = layers - moe
+        text += f"-e{experts}-k{some(1, experts)}-eff{some(1, 60_000)}-moe{moe}"
+        text += draw(st.sampled_from(["", f"-se{some(1, 4)}-sff{some(1, 60_000)}"]))
+    text += f"-ff{some(1, 200_000)}" if dense else ""
+    text += draw(st.sampled_from(["", f"-w{some(1, 10**6)}-wl{some(1, layers)}"]))
+    text += draw(st.sampled_from(["", f"-pos{some(1, 10**6)}"]))
+    try:
+        return format_architecture(parse_architecture(text))
+    except InputError:  # beyond the largest count
+        assume(False)
+
+
+@st.composite
 def scenarios(draw):
     """Scenarios the catalogue knows: what settle leaves alone."""
     chosen = tuple(draw(st.lists(platforms(), min_size=1, max_size=7, unique=True)))
     keys = platform_keys(chosen)
     focus = draw(st.integers(0, len(chosen) - 1))
-    named = draw(st.booleans())
-    params = None if named else draw(number(1e3, 1e15))
+    how = draw(st.sampled_from(["named", "own", "counted"]))
+    params = draw(number(1e3, 1e15)) if how == "counted" else None
     return Scenario(
         preset=draw(st.sampled_from(sorted(CATALOGUE.presets))),
-        model=draw(st.sampled_from(sorted(CATALOGUE.architectures))) if named else "",
+        model=draw(st.sampled_from(sorted(CATALOGUE.architectures))) if how == "named" else "",
+        architecture=draw(architectures()) if how == "own" else "",
         params=params,
         active_params=None if params is None else draw(st.none() | number(1e3, params)),
         tokens=draw(number(1, 1e18)),

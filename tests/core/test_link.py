@@ -57,6 +57,7 @@ def test_each_field_is_carried_on_its_own(name):
         "model": "llama_3_1_8b",
         "params": 7e9,
         "active_params": 3e9,
+        "architecture": "a1-L32-d4096-h32-kv8-hd128-ff14336-m3-v128256-t0",
         "platforms": (Platform(accelerator_id="tpu_v5p"),),
         "focus": "h100_sxm",
         "mfu": 0.31,
