@@ -36,7 +36,7 @@ def main() -> None:
     st.set_page_config(PRODUCT_NAME, ICON, layout="wide", initial_sidebar_state=sidebar_state)
     t = translator(language())
     pages = site.pages(t)
-    here = st.navigation({"": [page for page, _ in pages]}, position="hidden" if embedded else "top")
+    here = st.navigation(site.navigation(t, pages), position="hidden" if embedded else "top")
     if not embedded:
         st.logo(LOGO, size="medium")
     with frame.guarded(t, reset=None):
@@ -48,7 +48,8 @@ def main() -> None:
             if not embedded:
                 with st.sidebar:
                     sidebar.draw(view)
-            strip.draw(view)
+            if here.url_path not in site.WITHOUT_STRIP:
+                strip.draw(view)
             with frame.guarded(t, strip.start_over):
                 here.run()
             frame.page_links(view, pages, embedded=embedded)

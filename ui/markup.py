@@ -53,6 +53,8 @@ font-weight:500;vertical-align:bottom}}
 .crt small.i{{display:inline;margin-left:5px}}
 .crt tbody th{{position:sticky;left:0;background:{page};z-index:1;padding-left:20px}}
 .crt thead th:first-child{{position:sticky;left:0;background:{page};z-index:1}}
+.crt tbody th.f{{position:static;padding-left:2px;white-space:normal;min-width:236px;width:48%}}
+.crt th.f b{{display:block}}
 .crt .s{{position:absolute;left:3px;top:8px;width:10px;height:10px;border-radius:2px}}
 .crt .t{{display:inline-block;border:1px solid color-mix(in srgb,currentColor 32%,transparent);border-radius:9px;
 font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
@@ -86,6 +88,10 @@ mask-image:linear-gradient(to left,transparent,#000 28px)}}.crt tr>:last-child{{
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}
 .crt .h span:not(.hid,.m){{position:static;display:block;white-space:normal}}
 .crt .p{{white-space:normal;min-width:172px;max-width:184px}}
+.crt tbody tr.o,.crt tbody tr.o>*{{display:block;width:auto;min-width:0}}
+.crt tbody tr.o>*{{border:0;padding:3px 2px}}
+.crt tr.o{{border-bottom:1px solid {rule}}}.crt:has(tr.o) thead{{display:none}}
+.crt:has(tr.o){{-webkit-mask-image:none;mask-image:none}}
 .crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 

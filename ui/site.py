@@ -10,6 +10,7 @@ page asks for its view through :func:`ui.frame.current`, which then runs the ent
 from __future__ import annotations
 
 import runpy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,16 +19,32 @@ import streamlit as st
 from ui.i18n import Translator
 
 ROOT = Path(__file__).parent.parent
-FILES = {"overview": "1_overview.py", "cost": "2_cost.py"}  # by address, in the order of the navigation
+FILES = {  # by address, in the order of the navigation
+    "overview": "1_overview.py",
+    "cost": "2_cost.py",
+    "evidence": "3_evidence.py",
+}
+UNDER_MORE = ("evidence",)
+WITHOUT_STRIP = ("evidence",)
+"""Pages that answer no scenario, and so have no sliders under their verdict."""
 
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
     """Every page with its title, in the order of the navigation; the first is the one at ``/``."""
-    titles = {"overview": t("Overview"), "cost": t("Cost")}
+    titles = {"overview": t("Overview"), "cost": t("Cost"), "evidence": t("Evidence")}
     return [
         (st.Page(ROOT / "pages" / file, title=titles[name], url_path=name, default=name == "overview"), titles[name])
         for name, file in FILES.items()
     ]
+
+
+def navigation(t: Translator, listed: Sequence[tuple[st.Page, str]]) -> dict[str, list[st.Page]]:
+    """The pages by section: those of every decision in a row, the others under More."""
+    named = dict(zip(FILES, (page for page, _ in listed), strict=True))
+    return {
+        "": [page for name, page in named.items() if name not in UNDER_MORE],
+        t("More"): [named[name] for name in UNDER_MORE],
+    }
 
 
 def enter() -> NoReturn:

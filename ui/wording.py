@@ -106,10 +106,16 @@ def platform_names(
     ``full`` puts "TPU" before a bare version, as axis labels and tables do.
     """
     del t  # names of chips, providers and plans stand as in the data
-    return {
-        p.id: f"TPU {p.label}" if full and p.accelerator.family == "tpu" and re.match(r"v\d", p.label) else p.label
-        for p in platforms
-    }
+    return {p.id: chip_name(p.label, p.accelerator.family) if full else p.label for p in platforms}
+
+
+def chip_name(label: str, family: str) -> str:
+    """A chip's short name where it stands alone, with "TPU" before a bare version.
+
+    >>> chip_name("v5p", "tpu"), chip_name("Trillium", "tpu"), chip_name("H100", "nvidia")
+    ('TPU v5p', 'Trillium', 'H100')
+    """
+    return f"TPU {label}" if family == "tpu" and re.match(r"v\d", label) else label
 
 
 def short_money(value: float, *, sign: bool) -> str:
