@@ -30,6 +30,16 @@ OPEN = "open_"  # how the keys of expanders and popovers begin; their state is w
 
 
 @dataclass
+class OwnModel:
+    """The reader's own model: its architecture as text, what its file was called, and what was said of the file."""
+
+    text: str = ""
+    name: str = ""
+    notes: tuple[Message, ...] = ()
+    problem: Message | None = None  # why the last file was not taken
+
+
+@dataclass
 class Desk:
     """The working state of one reader's session."""
 
@@ -52,6 +62,7 @@ class Desk:
     benched: set[Platform] = field(default_factory=set)  # those switched off
     editing: str = ""  # key of the platform whose offer is being edited; empty: the focus
     refused: bool = False  # one platform too many was switched on
+    own: OwnModel = field(default_factory=OwnModel)
     pending: list[Change] = field(default_factory=list)  # what buttons ask of the coming run
 
 

@@ -14,12 +14,13 @@ from core.link import preset_scenario
 from core.numbers import NBSP
 from core.report import Report
 from core.scenario import CodeToday, FlopCount, Precision, Scenario, Training
-from ui import platform_chooser
+from ui import own_model, platform_chooser
 from ui.controls import Control, Desk, Values, fields_of, number, plain, use
 from ui.frame import View, escape, expander
 from ui.i18n import LANGUAGE_NAMES, Translator, languages
 
 BY_COUNT = ""  # the model box's choice "by parameter count"
+OWN = ":own"  # and of the reader's own model; no model's name has a colon
 
 
 def _take_preset(values: Values, value: object, desk: Desk) -> None:
@@ -28,8 +29,15 @@ def _take_preset(values: Values, value: object, desk: Desk) -> None:
     desk.unread.clear()
 
 
+def _show_model(scenario: Scenario, report: Report, desk: Desk) -> object:
+    return OWN if scenario.architecture else scenario.model
+
+
 def _take_model(values: Values, value: object, desk: Desk) -> None:
-    values["model"] = value
+    if value == OWN:
+        values.update(own_model.fields_of_text(desk.own.text))
+        return
+    values.update(model=value, architecture="")
     if value == BY_COUNT and values["params"] is None and desk.report is not None:
         before = desk.report.workload
         values["params"] = before.params_total
@@ -46,7 +54,7 @@ def _take_language(values: Values, value: object, desk: Desk) -> None:
 
 CONTROLS = (
     Control("w_preset", lambda scenario, report, desk: scenario.preset, _take_preset),
-    Control("w_model", lambda scenario, report, desk: scenario.model, _take_model),
+    Control("w_model", _show_model, _take_model),
     number("params"),
     number("active_params", optional=True),
     number("tokens"),
@@ -150,19 +158,24 @@ def draw(view: View) -> None:
     )
     left, right = st.columns([1.25, 1], gap="small")
     with left:
+        own = own_model.keep(view)
         st.selectbox(
-            t("Model"), _models(catalogue), key=use("w_model"), format_func=lambda code: _model_name(t, catalogue, code)
+            t("Model"),
+            (OWN, *_models(catalogue)) if own else _models(catalogue),
+            key=use("w_model"),
+            format_func=lambda code: own if code == OWN else _model_name(t, catalogue, code),
         )
     with right:
         tokens.draw()
     unread(view, tokens)
-    if scenario.model == BY_COUNT:
+    if scenario.model == BY_COUNT and not scenario.architecture:
         used = t("Parameters used per token, for a mixture of experts. Empty: all.")
         grid(
             view,
             Field("params", t("Parameters"), example="70B"),
             Field("active_params", t("Active"), used, example="22B", empty=t("all")),
         )
+    own_model.draw(view)
     st.selectbox(t("Code today"), get_args(CodeToday), key=use("w_code_today"), format_func=code_names(t))
     precisions = {"bf16": t("bf16 on all"), "best": t("Each chip's best")}
     st.segmented_control(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from tests.core.configs import DEEPSEEK_V3
 
 ROOT = Path(__file__).parents[2]
 ARTICLES = (
@@ -136,6 +137,40 @@ def test_active_parameters_price_a_mixture_of_experts(capsys):
 def test_a_model_is_counted_per_layer_even_when_bare(capsys):
     named = run(capsys, "--model llama_3_1_70b --tokens 1e12 --bare --json")["workload"]
     assert named["flops"] != named["flops_6nd"]
+
+
+def test_a_config_json_is_priced_as_its_model(capsys, tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(DEEPSEEK_V3))
+    own = run(capsys, f"--config {file} --tokens 1e12 --bare --json")
+    named = run(capsys, "--model deepseek_v3 --tokens 1e12 --bare --json")
+    assert own["workload"]["flops"] == named["workload"]["flops"] != own["workload"]["flops_6nd"]
+    assert own["workload"]["params_total"] == pytest.approx(671e9, rel=0.001)
+    assert "config_prediction_layers" in [m["code"] for m in own["messages"]]
+    again = run(capsys, f"--link {own['link']} --json")
+    assert again["platforms"] == own["platforms"]
+    assert "architecture=" in own["link"] and str(tmp_path) not in own["link"]
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "said"),
+    [
+        (b"{}", "", "num_hidden_layers"),
+        (b"\xff", "", "UTF-8"),
+        (b"[1]", "", "not an object"),
+        (b" " * 300_000, "", "256,000"),
+        (None, "", "cannot be read"),
+        (b"{}", "--model llama_3_1_70b", "cannot both be given"),
+        (b"{}", "--params 7e9", "cannot both be given"),
+    ],
+)
+def test_a_config_json_that_cannot_be_used_is_one_line(capsys, tmp_path, data, more, said):
+    file = tmp_path / "config.json"
+    if data is not None:
+        file.write_bytes(data)
+    assert main(["estimate", "--config", str(file), *more.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and said in err
 
 
 @pytest.mark.parametrize("text", BAD, ids=lambda t: t[:40])
