@@ -44,7 +44,9 @@ ANY = "*"
 """Name of a row that holds for every provider, chip and plan."""
 
 # A host and a path, as sources write them without a scheme; a host alone could be a file's name (README.md).
-_ADDRESS = re.compile(r"(?<![\w/@.-])(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s;,()\"]*[^\s;,().\":]", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:(?<![\w/@.-])|(?<=https://)|(?<=http://))(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s;,()\"]*[^\s;,().\":]", re.IGNORECASE
+)
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})", re.IGNORECASE)
 
 
