@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core.catalogue import Catalogue
 from tests.core.configs import DEEPSEEK_V3, LLAMA_3_70B
 from tests.pages.test_pages import in_order, opened, param, text, unfolded
+from ui.i18n import Translator
+from ui.own_model import sizes_line
 
 OWN = "a1-L80-d8192-h64-kv8-hd128-ff28672-m3-v128256-t0"
 
@@ -127,3 +130,14 @@ def test_a_link_s_hostile_architecture_is_answered(given: str, catalogue: Catalo
     assert param(app, "model") == "llama_3_1_70b"
     assert "architecture" in text(app)
     assert "](http" not in text(app) and "<script" not in text(app).replace("\\<script", "")
+
+
+def test_every_kind_of_model_is_described(catalogue: Catalogue) -> None:
+    """No size that a model does not have, and none left out that its bill depends on."""
+    for a in catalogue.architectures.values():
+        if a.kind == "decoder":
+            line = sizes_line(a, Translator())
+            assert "None" not in line and not re.search(r"\b0\b", line)
+            assert ("experts" in line) == bool(a.n_experts) and ("latent" in line) == bool(a.kv_lora_rank)
+            assert ("window of" in line) == bool(a.n_window_layers) and ("tied" in line) == bool(a.tied_embeddings)
+            assert f"{a.n_layers:,} layers" in line and f"width {a.d_model:,}" in line
