@@ -17,7 +17,7 @@ from core import records
 from core.checks import check
 from core.messages import InputError, message
 from core.names import Names
-from core.records import Accelerator, Access, Architecture, Constant, Offer, Size
+from core.records import Accelerator, Access, Architecture, Constant, Offer, Silicon, Size
 from core.scenario import NOT_IN_PRESETS, Scenario
 from core.sizes import SizeTable, size_tables
 from core.snapshot import kept_snapshots, snapshot_directory, snapshot_id
@@ -32,6 +32,7 @@ __all__ = [
     "Constant",
     "DataError",
     "Offer",
+    "Silicon",
     "Size",
     "Table",
     "kept_snapshots",
@@ -79,6 +80,7 @@ class Catalogue:
         self.architectures: Mapping[str, Architecture] = MappingProxyType(
             {row["model_id"]: records.architecture(row) for row in tables["architectures"].rows}
         )
+        self._silicon = {row["accelerator_id"]: records.silicon(row) for row in tables["silicon"].rows}
         self.offers: tuple[Offer, ...] = tuple(records.offer(row) for row in tables["offers"].rows)
         self.constants: Mapping[str, Constant] = MappingProxyType(
             {row["cost_id"]: records.record(Constant, row) for row in tables["other_costs"].rows}
@@ -90,6 +92,15 @@ class Catalogue:
         self._names = Names(tables)
         self._offers = _by_chip(self.offers)
         self._sizes = size_tables(tables)
+
+    def silicon(self, accelerator_id: str) -> Silicon:
+        """What the chip's die and network are; a chip without a row is a silicon of its own in a switched domain."""
+        found = self._silicon.get(accelerator_id)
+        if found is not None:
+            return found
+        chip = self.accelerators[accelerator_id]
+        compiler = "xla" if chip.family in ("tpu", "aws") else "eager"
+        return Silicon(accelerator_id, accelerator_id, chip.year_available, 0, 0, 1, compiler)
 
     # Names
 

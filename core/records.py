@@ -33,12 +33,30 @@ class Accelerator:
     int8_ops_dense: float | None
     hbm_bytes: float | None
     hbm_bytes_per_s: float | None
+    link_bytes_per_s: float | None  # one way, all links of a chip
+    axis_link_bytes_per_s: float | None  # one way, one link of a torus
+    scaleout_bytes_per_s: float | None  # one way, a chip's share of the network between domains
     domain_size: int | None
+    topology: str
     multislice_max_chips: int | None
+    bf16_matmul_flops: float | None  # highest matmul throughput anyone measured
     tdp_w: float | None
     grade: str
     sources: str
     notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Silicon:
+    """What a chip's compute die and network are. ``torus_axes`` 0: a switched domain."""
+
+    accelerator_id: str
+    silicon: str
+    first_year: int | None
+    torus_axes: int
+    wraps_at: int
+    ranks_per_chip: int
+    compiler: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +188,10 @@ IN_SI = {
     "int8_ops_dense": ("int8_tops_dense", TERA),
     "hbm_bytes": ("hbm_GB", GIGA),
     "hbm_bytes_per_s": ("hbm_GBps", GIGA),
+    "link_bytes_per_s": ("link_per_direction_GBps_per_chip", GIGA),
+    "axis_link_bytes_per_s": ("ici_link_GBps_one_way", GIGA),
+    "scaleout_bytes_per_s": ("scaleout_GBps_per_chip_per_direction", GIGA),
+    "bf16_matmul_flops": ("mamf_bf16_tflops", TERA),
     "tdp_w": ("tdp_W", 1.0),
 }
 """Fields of an accelerator that its table holds in other units: the column, and what one unit of it is in SI."""
@@ -186,6 +208,11 @@ def accelerator(row: Row) -> Accelerator:
     return record(
         Accelerator, row, **{n: None if value is None else value * unit for n, (value, unit) in given.items()}
     )
+
+
+def silicon(row: Row) -> Silicon:
+    """A chip's silicon from its row."""
+    return record(Silicon, row, torus_axes=row["torus_axes"] or 0, wraps_at=row["wraps_at"] or 0)
 
 
 def offer(row: Row) -> Offer:

@@ -17,6 +17,9 @@ COLUMNS: dict[tuple[str, str], str] = {}
 ROWS: dict[str, tuple[Cells, ...]] = {}
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
+LATER_TABLES = ("silicon", "software_stacks")
+"""Tables about the model rather than about a day, added since: a snapshot without one has today's."""
+
 
 def added(table: str) -> dict[str, str]:
     """Columns of a table that a kept snapshot may lack, with the cell that stands for them."""
@@ -35,7 +38,9 @@ def _described(folder: Path, current: Path) -> tuple[Table, dict[str, tuple[Colu
     for row in cells:
         row["must_hold"] = needed.get((row.get("table", ""), row.get("column", "")), "")
     for (table, column), row in today.items():
-        if (table, column) not in own and ((table, column) in COLUMNS or (table in ROWS and table not in tables)):
+        if (table, column) not in own and (
+            (table, column) in COLUMNS or (table in (*ROWS, *LATER_TABLES) and table not in tables)
+        ):
             cells.append(dict(row))
             lines.append(lines[-1] + 1)
     schema = typed("schema", SCHEMA, cells, lines)
@@ -55,6 +60,8 @@ def read_kept(folder: Path, current: Path) -> dict[str, Table]:
         lines: list[int] = []
         if any(table == name for table, _ in own):
             cells, lines = read_cells(folder / f"{name}.csv", described, lacking)
+        elif name in LATER_TABLES:
+            cells, lines = read_cells(current / f"{name}.csv", described, lacking)
         for row in _missing_rows(name, described, cells):
             cells.append(row)
             lines.append(max(lines, default=1) + 1)
