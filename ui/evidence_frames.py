@@ -49,9 +49,14 @@ def _first(table: pd.DataFrame, chips: frozenset[str]) -> pd.DataFrame:
     return pd.concat([table[front], table[~front]])
 
 
+def _words(column: pd.Series[Any]) -> pd.Series[str]:
+    """A column as text, empty where it says nothing."""
+    return column.astype(str).where(column.notna(), "")
+
+
 def _searchable(table: pd.DataFrame, *more: Iterable[str]) -> pd.DataFrame:
     """The table with a column of all its words in lower case, and of those in ``more``."""
-    texts = [table[c].fillna("").astype(str) for c in table if c not in _HIDDEN]
+    texts = [_words(table[c]) for c in table if c not in _HIDDEN]
     texts += [pd.Series(list(column), index=table.index, dtype=str) for column in more]
     table[SEARCH] = texts[0].str.cat(pd.concat(texts[1:], axis=1), sep=" ").str.casefold() if len(table) else ""
     return table
@@ -201,7 +206,7 @@ def facts_with_first(catalogue: Catalogue, name: str, chips: frozenset[str], t: 
     """The facts of the table ``name``, those of ``chips`` first, without columns in which it says nothing."""
     table = fact_table(catalogue, t)
     rows = _first(table[table[CODE] == name], chips)
-    silent = [c for c in ("range", "value", "grade", "note", "link") if not rows[c].fillna("").astype(bool).any()]
+    silent = [c for c in ("range", "value", "grade", "note", "link") if (_words(rows[c]) == "").all()]
     if (rows["dated"] == dated("", t)).all():
         silent.append("dated")
     return rows.drop(columns=silent)
