@@ -38,7 +38,7 @@ def facts_verdict(catalogue: Catalogue, t: Translator) -> str:
     """What stands behind the numbers, in one sentence with its bold clause."""
     facts = len(chip_facts(catalogue)) + len(other_facts(catalogue))
     return t(
-        "**{prices:int} prices, {facts:int} published facts and {runs:int} measured runs stand behind the numbers.** "
+        "**{prices:int} prices, {facts:int} facts and {runs:int} measured runs stand behind the numbers.** "
         "{clashes:int} contradictions and {gaps:int} gaps are listed, not smoothed over.",
         prices=len(catalogue.offers),
         facts=facts,
@@ -105,7 +105,8 @@ def _rows(t: Translator, rows: pd.DataFrame, whole: int, columns: Columns, key: 
         st.markdown(frame.small(t("No row matches. Clear the search, or choose another chip.")))
         return
     # Said even where nothing is left out: on a phone the table's own buttons need the room above it.
-    st.markdown(frame.small(t("{n:int} of {whole:int} rows", n=len(rows), whole=whole)))
+    left = t.n("{n:int} row", "{n:int} rows", whole) if len(rows) == whole else ""
+    st.markdown(frame.small(left or t("{n:int} of {whole:int} rows", n=len(rows), whole=whole)))
     st.dataframe(
         rows[list(columns)],
         key=key,
@@ -231,8 +232,7 @@ def _facts(view: View, catalogue: Catalogue) -> None:
     tables = _table_names(catalogue, t)
     _heading(
         t(
-            "{n:int} published facts: {maker:int} in the maker's own words, {assumed:int} assumptions, each with its "
-            "source",
+            "{n:int} facts, each with its source: {maker:int} in the maker's own words, {assumed:int} assumptions",
             n=len(facts),
             maker=maker,
             assumed=assumed,
@@ -247,8 +247,8 @@ def _facts(view: View, catalogue: Catalogue) -> None:
     rows = frames.picked(here, chip, "", words)
     columns: Columns = {
         "what": TextColumn(t("Chip") if name == CHIP_TABLE else t("What"), width=86 if name == CHIP_TABLE else 190),
-        "figure": TextColumn(t("Figure"), width=300),
-        "value": NumberColumn(t("Value"), format=_number_format(here), width=110),
+        "figure": TextColumn(t("Figure"), width=320),
+        "value": NumberColumn(t("Value"), format=_number_format(here), width=96),
         "range": TextColumn(t("Range"), width=120),
         "unit": TextColumn(t("Unit or word"), width=140),
         "dated": TextColumn(t("Dated"), width=92),
