@@ -125,6 +125,25 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:,.0f}{NBSP}%".replace("-", MINUS)
 
 
+def percent_fine(fraction: float) -> str:
+    """An error: per cent with one decimal below ten, whole above: ``5.6 %``, ``23 %``.
+
+    >>> percent_fine(0.0558), percent_fine(0.0996), percent_fine(1.283)
+    ('5.6\\xa0%', '10\\xa0%', '128\\xa0%')
+    """
+    return f"{fraction * 100:,.{1 if abs(fraction) < 0.0995 else 0}f}{NBSP}%".replace("-", MINUS)
+
+
+def percent_signed(fraction: float) -> str:
+    """A deviation, as :func:`percent_fine` writes it, with its sign.
+
+    >>> percent_signed(0.0037), percent_signed(-0.231), percent_signed(-0.0001)
+    ('+0.4\\xa0%', '−23\\xa0%', '0.0\\xa0%')
+    """
+    text = percent_fine(abs(fraction))
+    return text if text.startswith("0.0") else f"{'+' if fraction > 0 else MINUS}{text}"
+
+
 def span(low: float, high: float, one: str = "usd") -> str:
     """A range with an en dash, both ends written as ``one`` writes them: ``$109k–$156k``."""
     return f"{FORMATS[one](low)}{EN_DASH}{FORMATS[one](high)}"
@@ -183,6 +202,8 @@ FORMATS = {
     "cents": usd_cents,
     "rate": rate,
     "pct": percent,
+    "fine": percent_fine,
+    "signed": percent_signed,
     "ratio": ratio,
     "hours": duration,
     "bytes": data_size,

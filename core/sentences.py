@@ -348,4 +348,17 @@ SENTENCES: dict[str, str] = {
     "quality_plan_inconsistent": N_("The plan as recorded cannot have been run."),
     "quality_not_llm": N_("Not a language model."),
     "quality_other": N_("Marked by the data as: {quality}."),
+    # Why a published run is not in the fit, or not predicted
+    "out_task_lora": N_("Trains adapters on frozen weights; the fit is of full training."),
+    "out_task_adapter_finetune": N_("Trains adapters on frozen weights; the fit is of full training."),
+    "out_task_full_run": N_("A whole run with its stops; the fit is of the speed between them."),
+    "out_task_pretrain-encdec": N_("An encoder-decoder model; the fit is of decoders."),
+    "out_no_measured_throughput": N_("No speed is published."),
+    "out_shape_or_batch_not_stated": N_("The model's shape, the batch or the chips are not stated in full."),
+    "out_chip_unknown": N_("The chip is not in the tables, so nothing can be predicted."),
+    "out_chip_without_peak_or_memory": N_("The chip's peak or memory is not published, so nothing can be predicted."),
+    "out_chips_not_stated": N_("How many chips ran is not stated, so nothing can be predicted."),
+    "out_parameters_not_stated": N_("The model's size is not stated, so nothing can be predicted."),
+    "out_sequence_not_stated": N_("The sequence length is not stated, so nothing can be predicted."),
+    "out_other": N_("Left out of the fit: {reason}."),
 }

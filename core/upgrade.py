@@ -17,7 +17,7 @@ COLUMNS: dict[tuple[str, str], str] = {}
 ROWS: dict[str, tuple[Cells, ...]] = {}
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
-LATER_TABLES = ("silicon", "software_stacks")
+LATER_TABLES = ("silicon", "software_stacks", "publishers")
 """Tables about the model rather than about a day, added since: a snapshot without one has today's."""
 
 
