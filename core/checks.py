@@ -25,6 +25,7 @@ READ = {
     "architectures": records.columns_of(records.Architecture),
     "other_costs": records.columns_of(records.Constant),
     "access": records.columns_of(records.Access),
+    "maturity": ("family", "setting", "factor_low", "factor_likely", "factor_high", "source"),
     "slices": ("accelerator_id", "chips", "shape", "sold_as", "unit"),
     "aliases": ("alias", "accelerator_id", "chips", "kind"),
     "peak_limits": ("scope", "numerator", "denominator", "max_ratio", "source"),
@@ -45,6 +46,7 @@ ORDERED = {
     "access": (("weeks_low", "weeks_high"),),
     "architectures": (("n_window_layers", "n_layers"), ("n_moe_layers", "n_layers"), ("top_k", "n_experts")),
     "presets": (("active_params", "params"), ("budget_usd", "cash_usd")),
+    "maturity": (("factor_low", "factor_likely"), ("factor_likely", "factor_high")),
 }
 """Pairs of columns of which the second is never the smaller."""
 
@@ -120,6 +122,8 @@ def _form(table: Table, tables: Tables) -> Iterator[DataError]:
         yield from preset_form(table, tables)
     if table.name == "runs":
         yield from _runs(table, tables)
+    if table.name == "maturity":
+        yield from _maturity(table)
 
 
 def _facts(table: Table, tables: Tables) -> Iterator[DataError]:
@@ -365,6 +369,17 @@ def _architectures(architectures: Table) -> Iterator[DataError]:
         for column, reason in needed.items():
             if row[column] in (None, ""):
                 yield architectures.refuse("data_need", i, column, reason=reason)
+
+
+def _maturity(maturity: Table) -> Iterator[DataError]:
+    """A setting without a row for the families that have none of their own."""
+    held = {(row["family"], row["setting"]) for row in maturity.rows}
+    for setting in dict.fromkeys(row["setting"] for row in maturity.rows):
+        if ("*", setting) not in held:
+            line, choice = maturity.lines[-1] + 1, next(f for f, s in sorted(held) if s == setting)
+            yield DataError(
+                "data_row_missing", maturity.file, line, "family", given=f"*, {setting}", nearest=f"{choice}, {setting}"
+            )
 
 
 def _parameters(architectures: Table) -> Iterator[DataError]:

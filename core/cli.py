@@ -1,4 +1,4 @@
-"""The command line: ``estimate``. One JSON document on standard output, or a short table.
+"""The command line: ``estimate``, and what :mod:`core.cli_runs` adds. One JSON document on standard output, or a table.
 
 Bad input ends with status 2 and one line on standard error that says what was wrong and the
 nearest thing that works.
@@ -18,17 +18,20 @@ from pydantic import ValidationError
 
 from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
+from core.cli_runs import COMMANDS, add_commands
 from core.config_json import MAX_BYTES
 from core.estimate import estimate
 from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
 from core.messages import InputError, Message, message
 from core.model_config import ModelConfig, architecture_from_config
-from core.numbers import duration, integer, parse_count, percent, rate, usd
+from core.numbers import NBSP, duration, integer, parse_count, percent, rate, usd
+from core.own_run_text import parse_run, usable
 from core.platform_text import out_of_range, parse_platform
 from core.report import Bill, PlatformEstimate, Report
-from core.scenario import MAX_PLATFORMS, Scenario, platform_keys
-from core.settle import DEFAULT_PRESET, checked, preset_scenario
+from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, Scenario, platform_keys
+from core.settle import DEFAULT_PRESET, allowed, checked, preset_scenario
 from core.tables import nearest
+from core.training.own_runs import mark
 
 BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
 # One final run, chip rent only: what the six-times-parameters formula of the literature prices.
@@ -50,7 +53,8 @@ MAX_LINE = 300
 
 def one_line(text: str) -> str:
     """``text`` as one short line that cannot steer a terminal."""
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text)
+    plain = text.replace(NBSP, " ")
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in plain)
     return safe if len(safe) <= MAX_LINE else safe[:MAX_LINE] + "…"
 
 
@@ -86,12 +90,21 @@ def _parser() -> argparse.ArgumentParser:
     e.add_argument(
         "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default measured"
     )
+    e.add_argument("--speed", metavar="SETTING", help=f"how well tuned the code is: {', '.join(allowed('speed'))}")
+    e.add_argument(
+        "--measured",
+        metavar="CHIP:CHIPS=SPEED",
+        action="append",
+        default=[],
+        help="repeatable; what you measured, such as 9500tps (tokens per second and chip), or 2.5s~4M with the batch",
+    )
     e.add_argument("--budget", metavar="USD", help="cash budget")
     e.add_argument("--deadline-weeks", metavar="WEEKS", help="deadline of the final run")
     e.add_argument(
         "--bare", action="store_true", help="one final run, chip rent only; 6·N·D where only parameters are given"
     )
     e.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    add_commands(commands)
     return parser
 
 
@@ -175,9 +188,39 @@ def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Me
             changes[field] = _number("--" + option.replace("_", "-"), field, text)
     if args.mfu is not None:
         changes |= {"mfu": _number("--mfu", "mfu", args.mfu), "mfu_scope": "all"}
+    if args.speed is not None:
+        changes["speed"] = _word("--speed", "speed", args.speed)
     if args.platform:
         changes |= _platforms(args.platform, base, catalogue)
-    return catalogue, Scenario(**(dict(base) | changes)), notes
+    scenario = Scenario(**(dict(base) | changes))
+    return catalogue, _with_measured(scenario, args, catalogue), notes
+
+
+def _word(option: str, field: str, text: str) -> str:
+    """An option's text as a word of a scenario field's vocabulary."""
+    if text not in allowed(field):
+        where = {"name": option, "given": text[:60], "nearest": nearest(text[:60], allowed(field))}
+        raise InputError(message("word_unknown_given", "error", field, **where))
+    return text
+
+
+def _with_measured(scenario: Scenario, args: argparse.Namespace, catalogue: Catalogue) -> Scenario:
+    """The scenario with the runs of ``--measured``, which are of its own workload, in place of those a link brought."""
+    if not args.measured:
+        return scenario
+    if args.mfu is not None:
+        raise _conflict("--mfu", "--measured")
+    if len(args.measured) > MAX_OWN_RUNS:
+        many = {"n": len(args.measured), "limit": MAX_OWN_RUNS}
+        raise InputError(message("own_runs_many_given", "error", "measured", **many))
+    runs = []
+    for text in args.measured:
+        run = parse_run(text, catalogue)
+        problem = usable(run, scenario, catalogue)
+        if problem is not None:
+            raise InputError(problem)
+        runs.append(run.model_copy(update={"workload": mark(scenario)}))
+    return scenario.model_copy(update={"measured": tuple(dict.fromkeys(runs))})
 
 
 def _platforms(texts: Sequence[str], base: Scenario, catalogue: Catalogue) -> dict[str, object]:
@@ -311,18 +354,29 @@ def report_text(report: Report, notes: tuple[Message, ...] = ()) -> str:
     return "\n".join([*lines, "", *dict.fromkeys(problems)]).rstrip()
 
 
+def _answer(args: argparse.Namespace) -> tuple[str, int]:
+    """What a command prints, and its exit status."""
+    if args.command in COMMANDS:
+        answer, status = COMMANDS[args.command](args)
+        lines = [json.dumps(answer, allow_nan=False)] if isinstance(answer, dict) else map(one_line, answer)
+        return "\n".join(lines), status
+    catalogue, scenario, notes = scenario_of(args)
+    report = estimate(scenario, catalogue)
+    if args.json:
+        return json.dumps(report_json(report, catalogue, notes), allow_nan=False), 0
+    return report_text(report, notes), 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     args = _parser().parse_args(argv)
     try:
-        catalogue, scenario, notes = scenario_of(args)
-        report = estimate(scenario, catalogue)
+        text, status = _answer(args)
     except InputError as error:
         print(one_line(f"python -m core: {error}"), file=sys.stderr)
         return 2
-    text = (
-        json.dumps(report_json(report, catalogue, notes), allow_nan=False) if args.json else report_text(report, notes)
-    )
+    except KeyboardInterrupt:
+        return 130
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no sign for × still gets its answer
     try:
@@ -333,4 +387,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(one_line(f"python -m core: the answer could not be written: {error.strerror}."), file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
+    return status

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from core import MODEL_VERSION
 from core.catalogue import Catalogue, kept_snapshots, load_catalogue
 from core.messages import InputError, Message, message
 from core.numbers import parse_count
+from core.own_run_text import format_run, parse_run
 from core.platform_text import format_platform, parse_platform, value_text
-from core.scenario import MAX_PLATFORMS, PRIVATE_FIELDS, Platform, Scenario, platform_keys
+from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, PRIVATE_FIELDS, OwnRun, Platform, Scenario, platform_keys
 from core.settle import (
     DEFAULT_PRESET,
     PARAM_OF,
@@ -44,6 +46,9 @@ RENAMED_WORDS: dict[str, str] = {}  # chip, plan, provider or region inside plat
 # A codec version -> what turns its parameters into those of the next version.
 MIGRATIONS: dict[int, Callable[[dict[str, str]], dict[str, str]]] = {}
 
+# Fields that are a list: how one entry is written.
+WRITTEN: dict[str, Callable[[Any], str]] = {"platforms": format_platform, "measured": format_run}
+
 # Streamlit's and trackers' own parameters: not ours to judge.
 FOREIGN = ("embed", "embed_options", "lang", "axis", "fbclid", "gclid", "ref")
 _WORD = re.compile(r"[^~,:@]+")
@@ -67,7 +72,7 @@ def encode(
     for name, param in PARAM_OF.items():
         value = getattr(scenario, name)
         if private or name not in PRIVATE_FIELDS:
-            params[param] = ",".join(map(format_platform, value)) if name == "platforms" else value_text(value)
+            params[param] = ",".join(map(WRITTEN[name], value)) if name in WRITTEN else value_text(value)
     if total_usd is not None:
         params["total"] = f"{total_usd:.2f}"
     return params
@@ -129,14 +134,14 @@ def _today(params: Mapping[str, str], notes: list[Message]) -> dict[str, str]:
         given = MIGRATIONS[old](given) if old in MIGRATIONS else given
     named = {RENAMED_PARAMS.get(k, k): v for k, v in given.items() if RENAMED_PARAMS.get(k, k) not in given}
     named |= {k: v for k, v in given.items() if k not in RENAMED_PARAMS}
-    for name in ("platforms", "focus"):
+    for name in (*WRITTEN, "focus"):
         if name in named:
             named[name] = _renamed_words(name, named[name])
     return {k: RENAMED_VALUES.get((k, v), v) for k, v in named.items()}
 
 
 def _renamed_words(name: str, text: str) -> str:
-    if name == "platforms":
+    if name in WRITTEN:
         return _WORD.sub(lambda word: RENAMED_WORDS.get(word[0], word[0]), text)
     for old, new in RENAMED_WORDS.items():  # a key joins its words with dots, which a provider's name may hold too
         text = re.sub(rf"(?<![^.]){re.escape(old)}(?![^._])", new, text)
@@ -169,7 +174,7 @@ def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
     base = base_scenario(fields.pop("preset", ""), catalogue, notes)
     values: dict[str, object] = {name: getattr(base, name) for name in Scenario.model_fields}
     for name, text in fields.items():
-        read = _read_platforms if name == "platforms" else _read
+        read = {"platforms": _read_platforms, "measured": _read_runs}.get(name, _read)
         values[name] = read(name, text, base, catalogue, notes)
     # A model, an architecture or a count replaces what the preset has; only a link that says two of them is told.
     if (fields.get("params") or fields.get("architecture")) and not fields.get("model"):
@@ -181,7 +186,7 @@ def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
     if "platforms" in fields and "focus" not in fields:
         values["focus"] = ""
     settled = settle(values, catalogue)
-    return Decoded(settled.scenario, (*notes, *settled.messages))
+    return Decoded(settled.scenario, (*notes, *settled.messages, *_waiting(settled.scenario, catalogue)))
 
 
 def _read(name: str, text: str, base: Scenario, catalogue: Catalogue, notes: list[Message]) -> object:
@@ -222,6 +227,26 @@ def _read_platforms(
     if not platforms:
         notes.append(message("platforms_missing", "warning", name))
     return tuple(platforms) or base.platforms
+
+
+def _read_runs(name: str, text: str, base: Scenario, catalogue: Catalogue, notes: list[Message]) -> tuple[OwnRun, ...]:
+    """The measurements that can be read."""
+    runs: list[OwnRun] = []
+    parts = [p.strip() for p in text.split(",", 2 * MAX_OWN_RUNS) if p.strip()]
+    for part in parts[: 2 * MAX_OWN_RUNS]:
+        try:
+            runs.append(parse_run(part, catalogue))
+        except InputError as error:
+            notes.append(message("own_run_left_out", "warning", name, given=part[:40], problem=error.problem))
+    return tuple(runs)
+
+
+def _waiting(scenario: Scenario, catalogue: Catalogue) -> list[Message]:
+    """Measurements on chips that the link does not compare."""
+    compared = {p.accelerator_id for p in scenario.platforms}
+    idle = dict.fromkeys(r.accelerator_id for r in scenario.measured if r.accelerator_id not in compared)
+    names = [catalogue.accelerators[chip].short_name for chip in idle]
+    return [message("own_run_waits", "note", "measured", chip=name) for name in names]
 
 
 __all__ = [

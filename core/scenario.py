@@ -6,9 +6,9 @@ The record holds values only; what they mean on a given day is for the catalogue
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Plan = Literal[
     "on_demand",
@@ -24,6 +24,7 @@ Plan = Literal[
 ]
 Training = Literal["pretrain", "continued", "full_finetune", "lora"]
 Precision = Literal["bf16", "best"]
+Speed = Literal["first_try", "tuned", "vendor"]
 FlopCount = Literal["architecture", "6nd"]
 CodeToday = Literal["pytorch_nvidia", "jax", "maxtext", "nothing"]
 MfuScope = Literal["focus", "all", "proportion"]
@@ -34,6 +35,7 @@ Money = Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)]
 
 MFU_MIN, MFU_MAX = 0.01, 1.0
 MAX_PLATFORMS = 7
+MAX_OWN_RUNS = 12
 
 
 class Record(BaseModel):
@@ -57,6 +59,30 @@ class Platform(Record):
     quote_usd_per_chip_hour: Annotated[float, Field(ge=0, le=1e6)] | None = None
 
 
+class OwnRun(Record):
+    """A training step that the user measured, of one model and sequence on one chip.
+
+    Either the tokens a second and chip, or the seconds a step and the tokens of one step over all chips.
+    ``workload`` marks what ran (:func:`core.training.own_runs.mark`), so that a run of one model never speaks for
+    another; empty: the scenario's own.
+    """
+
+    accelerator_id: str = Field(max_length=64)
+    chips: Annotated[int, Field(ge=1, le=10_000_000)]
+    tokens_per_s_per_chip: Annotated[float, Field(gt=0, le=1e15)] | None = None
+    step_seconds: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    batch_tokens: Annotated[float, Field(ge=1, le=1e12)] | None = None
+    workload: str = Field("", pattern="^[0-9a-f]{0,8}$")
+
+    @model_validator(mode="after")
+    def _one_speed(self) -> Self:
+        if (self.tokens_per_s_per_chip is None) == (self.step_seconds is None):
+            raise ValueError("one of tokens_per_s_per_chip and step_seconds is needed")
+        if self.step_seconds is not None and self.batch_tokens is None:
+            raise ValueError("step_seconds needs batch_tokens")
+        return self
+
+
 class Scenario(Record):
     """Everything the user can set. Units are in the names; fractions are 0 to 1."""
 
@@ -76,6 +102,7 @@ class Scenario(Record):
     seq_len: Annotated[int, Field(ge=1, le=10_000_000)]
     batch_tokens: Annotated[float, Field(ge=1, le=1e12)] = Field(description="global batch, tokens per step")
     training: Training
+    speed: Speed = Field("vendor", description="how well tuned the code is taken to be, on every chip")
     precision: Precision
     flops: FlopCount = Field(description="architecture: counted per layer, causal; 6nd: 6 x active parameters x tokens")
     experiments: Annotated[float, Field(ge=1, le=100)] = Field(description="total compute over the final run")
@@ -91,6 +118,7 @@ class Scenario(Record):
         None, description="user's utilisation, bf16 basis; None: modelled"
     )
     mfu_scope: MfuScope
+    measured: tuple[OwnRun, ...] = Field((), max_length=MAX_OWN_RUNS, description="own runs; they overrule speed")
     match: Match
     deadline_weeks: Annotated[float, Field(gt=0, le=2000)] = Field(description="for the final run")
 
@@ -142,10 +170,10 @@ def platform_keys(platforms: tuple[Platform, ...]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-# What a row of presets.csv has no column for: a preset names a model of the tables.
-NOT_IN_PRESETS = ("architecture",)
+# What a row of presets.csv has no column for: a preset names a model of the tables, and nobody has run it.
+NOT_IN_PRESETS = ("architecture", "measured")
 
-# Company money: left out of a public link, and reset to the preset's values for its reader.
+# Company money and measurements: left out of a public link, and reset to the preset's values for its reader.
 PRIVATE_FIELDS = (
     "cash_usd",
     "burn_usd_per_month",
@@ -155,4 +183,5 @@ PRIVATE_FIELDS = (
     "engineer_usd_per_year",
     "setup_weeks",
     "week_value_usd",
+    "measured",
 )

@@ -86,6 +86,7 @@ SENTENCES: dict[str, str] = {
     "too_many_platforms_given": N_("{n} platforms were given; at most {limit} can be compared."),
     "provider_unknown": N_("{chip}: no offer of {provider} in {region}; it is offered by {sellers}."),
     "needs": N_("{first} needs {second}."),
+    "word_unknown_given": N_('{name}: "{given}" is not a choice; the nearest is {nearest}.'),
     "conflict": N_("{first} and {second} cannot both be given."),
     # The reader's own model: its architecture in a link, and its config.json
     "architecture_left_out": N_("architecture: {problem} {used} is used instead."),
@@ -153,6 +154,55 @@ SENTENCES: dict[str, str] = {
     "config_sparse_attention": N_("{name}: sparse attention is counted as full attention."),
     "config_family_unknown": N_("{given} is not a family known here, so its sizes were read by their usual names."),
     "config_family_missing": N_("model_type is missing, so sizes were read by their usual names."),
+    # The reader's own measurements
+    "own_run_form": N_(
+        '"{given}" is not a measurement; write CHIP:CHIPS~9500tps (tokens per second and chip) or '
+        "CHIP:CHIPS~2.5s~4M (seconds a step, and the tokens of one step over all chips)."
+    ),
+    "own_run_chips_missing": N_('"{given}": say how many chips ran, such as {chip}:64.'),
+    "own_run_batch_missing": N_('"{given}": a step time needs its batch, the tokens of one step over all chips.'),
+    "own_run_number": N_('"{given}": {why}.'),
+    "own_run_range": N_('"{given}": {name} is out of range; it should be {limit}.'),
+    "own_run_not_compared": N_("{chip} is not among the platforms; measurements are taken for {chips}."),
+    "own_run_no_peak": N_("{chip}: no bf16 peak is published, so nothing can be made of a measurement."),
+    "own_run_impossible": N_(
+        "{chip}: {rate:count} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
+        "Check the model, the sequence and the number format, or give what one chip does in one second."
+    ),
+    "own_run_impossible_all": N_(
+        "{chip}: {rate:count} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
+        "If that is what all {chips:int} do together, divide it by {chips:int}."
+    ),
+    "own_run_left_out": N_('measured: "{given}" is left out. {problem}'),
+    "own_run_waits": N_("Your measurements on {chip} count once it is among the platforms."),
+    "own_run_twice": N_("The same measurement was given twice; it counts once."),
+    "own_runs_many": N_("{n:int} measurements were given; the first {limit:int} count."),
+    "own_runs_many_given": N_("{n:int} measurements were given; at most {limit:int} can be used."),
+    "own_runs_used": N_(
+        "{chip}: its utilisation follows your {n:int} measurements, at {factor:pct} of a vendor recipe's."
+    ),
+    "own_run_used": N_("{chip}: its utilisation follows your measurement, at {factor:pct} of a vendor recipe's."),
+    "own_runs_borrowed": N_("{chip}: its utilisation follows half of what your measurements on {other} show."),
+    "own_table_too_large": N_("The file has {size:int} bytes, and a table of measurements at most {limit:int}."),
+    "own_table_not_utf8": N_("The file is not text in UTF-8; save it as CSV in UTF-8."),
+    "own_table_empty": N_("The file has no rows; its first line should be {header}."),
+    "own_table_unreadable": N_("row {row:int}: this cannot be read as CSV ({why})."),
+    "own_table_column_unknown": N_('row 1: no column is called "{given}"; the nearest is {nearest}.'),
+    "own_table_column_twice": N_('row 1: the column "{given}" appears twice.'),
+    "own_table_column_missing": N_('row 1: the column "{given}" is missing.'),
+    "own_table_ragged": N_("row {row:int}: it has {given:int} cells and the first line has {expected:int}."),
+    "own_table_cell_empty": N_("row {row:int}, {column}: the cell is empty."),
+    "own_table_cell_number": N_("row {row:int}, {column}: {why}."),
+    "own_table_cell_range": N_('row {row:int}, {column}: "{given}" is out of range; it should be {limit}.'),
+    "own_table_no_speed": N_("row {row:int}, tokens_per_s_per_chip: give this or step_seconds."),
+    "own_table_two_speeds": N_("row {row:int}, step_seconds: give this or tokens_per_s_per_chip, not both."),
+    "own_table_batch_missing": N_(
+        "row {row:int}, batch_tokens: a step time needs its batch, the tokens of one step over all chips."
+    ),
+    "own_table_size": N_(
+        'row {row:int}, {column}: "{given}" is {chips:int} chips; write that many, or the name of the chip alone.'
+    ),
+    "own_table_row": N_("row {row:int}, {column}: {problem}"),
     # A platform's problems
     "no_price": N_("{chip}: no price. Enter your own quote to include it."),
     "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}. Or enter your own quote."),

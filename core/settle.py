@@ -15,10 +15,12 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import Catalogue
 from core.messages import InputError, Message, message
+from core.own_run_text import format_run
 from core.platform_text import parse_platform, value_text
 from core.preset_checks import SET_APART
-from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
+from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, OwnRun, Platform, Scenario, platform_keys
 from core.tables import nearest
+from core.training.own_runs import mark, refusal
 
 DEFAULT_PRESET = "continue_70b"
 CLOSE = 0.6  # how alike a word must be to be taken for a slip of another
@@ -102,14 +104,14 @@ def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
     """The nearest valid scenario to a full set of field values, with messages. Never raises.
 
     Order: bounds and vocabulary, then names the catalogue does not know, then the focus and the
-    sizes platforms are sold in.
+    sizes platforms are sold in, then what was measured.
     """
     notes: list[Message] = []
     fixed = dict(values)
     base = base_scenario(str(fixed.get("preset") or ""), catalogue, notes)
     fixed["preset"] = base.preset
     for name in Scenario.model_fields:
-        if name != "platforms":
+        if name not in ("platforms", "measured"):
             fixed[name] = _within(name, fixed.get(name, getattr(base, name)), base, notes)
     given = typing.cast("tuple[Platform, ...]", fixed.get("platforms") or base.platforms)
     platforms = tuple(dict.fromkeys(given))
@@ -120,7 +122,9 @@ def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
     fixed["platforms"] = tuple(_settle_platform(p, catalogue, notes) for p in platforms[:MAX_PLATFORMS])
     _settle_model(fixed, base, catalogue, notes)
     _settle_focus(fixed, catalogue, notes)
-    return Decoded(Scenario(**fixed), tuple(notes))  # type: ignore[arg-type]
+    runs = typing.cast("tuple[OwnRun, ...]", fixed.pop("measured", ()))
+    scenario = Scenario(**fixed)  # type: ignore[arg-type]
+    return Decoded(_with_runs(scenario, runs, catalogue, notes), tuple(notes))
 
 
 def _within(name: str, value: object, base: Scenario, notes: list[Message]) -> object:
@@ -238,3 +242,28 @@ def _settle_focus(fixed: dict[str, object], catalogue: Catalogue, notes: list[Me
     if lead.chips is not None:
         moved = (*platforms[:index], lead.model_copy(update={"chips": None}), *platforms[index + 1 :])
         fixed["platforms"], fixed["focus"] = moved, platform_keys(moved)[index]
+
+
+def _with_runs(scenario: Scenario, given: tuple[OwnRun, ...], catalogue: Catalogue, notes: list[Message]) -> Scenario:
+    """The scenario with the runs that can be true. Those of another workload, or a chip not compared, wait in it."""
+    if not given:
+        return scenario
+    now = mark(scenario)
+    runs = [run if run.workload else run.model_copy(update={"workload": now}) for run in given]
+    kept: list[OwnRun] = []
+    for run in dict.fromkeys(runs):
+        if run.accelerator_id not in catalogue.accelerators:
+            choice = nearest(run.accelerator_id, catalogue.accelerators)
+            problem: Message | None = message("chip_unknown", "error", given=run.accelerator_id, nearest=choice)
+        else:
+            problem = refusal(run, scenario, catalogue) if run.workload == now else None
+        if problem is None:
+            kept.append(run)
+        else:
+            given_text = format_run(run.model_copy(update={"workload": ""}))
+            notes.append(message("own_run_left_out", "warning", "measured", given=given_text, problem=problem))
+    if len(set(runs)) < len(runs):
+        notes.append(message("own_run_twice", "warning", "measured"))
+    if len(kept) > MAX_OWN_RUNS:
+        notes.append(message("own_runs_many", "warning", "measured", n=len(kept), limit=MAX_OWN_RUNS))
+    return scenario.model_copy(update={"measured": tuple(kept[:MAX_OWN_RUNS])})

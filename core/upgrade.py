@@ -11,13 +11,13 @@ from pathlib import Path
 
 from core.tables import SCHEMA, Cells, Column, Table, columns_by_table, read_cells, typed
 
-COLUMNS: dict[tuple[str, str], str] = {}
+COLUMNS: dict[tuple[str, str], str] = {("presets", "speed"): "vendor"}
 """By table and column (schema.csv is a table too): the cell that every row of an older snapshot has."""
 
 ROWS: dict[str, tuple[Cells, ...]] = {}
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
-LATER_TABLES = ("silicon", "software_stacks", "publishers")
+LATER_TABLES = ("silicon", "software_stacks", "publishers", "maturity")
 """Tables about the model rather than about a day, added since: a snapshot without one has today's."""
 
 

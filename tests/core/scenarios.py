@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import load_catalogue
 from core.messages import InputError
-from core.scenario import Plan, Platform, Scenario, platform_keys
+from core.scenario import OwnRun, Plan, Platform, Scenario, platform_keys
+from core.training.own_runs import flops_per_token, mark
 
 CATALOGUE = load_catalogue()
 SOLD = [c for c in sorted(CATALOGUE.accelerators) if CATALOGUE.sizes(c)]
@@ -67,8 +68,30 @@ def architectures(draw):
 
 
 @st.composite
+def own_runs(draw, scenario):
+    """Runs of the scenario's own workload or of another one, that some chip it compares can have done."""
+    chip = CATALOGUE.accelerators[draw(st.sampled_from([p.accelerator_id for p in scenario.platforms]))]
+    assume(chip.bf16_flops_dense)
+    chips, batch = draw(st.integers(1, 100_000)), draw(number(1, 1e12))
+    rate = draw(number(1e-3, 0.99)) * chip.bf16_flops_dense / flops_per_token(scenario, CATALOGUE)
+    kind = {"tokens_per_s_per_chip": rate, "batch_tokens": draw(st.sampled_from([None, batch]))}
+    if draw(st.booleans()) and batch / (rate * chips) <= 1e9:
+        kind = {"step_seconds": batch / (rate * chips), "batch_tokens": batch}
+    which = draw(st.sampled_from([mark(scenario), mark(scenario), "abc123"]))
+    return OwnRun(accelerator_id=chip.id, chips=chips, workload=which, **kind)
+
+
+@st.composite
 def scenarios(draw):
     """Scenarios the catalogue knows: what settle leaves alone."""
+    scenario = draw(unmeasured())
+    runs = draw(st.lists(own_runs(scenario), max_size=3, unique=True)) if draw(st.booleans()) else []
+    return scenario.model_copy(update={"measured": tuple(runs)})
+
+
+@st.composite
+def unmeasured(draw):
+    """The same, of readers who have measured nothing."""
     chosen = tuple(draw(st.lists(platforms(), min_size=1, max_size=7, unique=True)))
     keys = platform_keys(chosen)
     focus = draw(st.integers(0, len(chosen) - 1))
@@ -84,6 +107,7 @@ def scenarios(draw):
         seq_len=draw(st.integers(1, 10_000_000)),
         batch_tokens=draw(number(1, 1e12)),
         training=draw(literal("training")),
+        speed=draw(literal("speed")),
         precision=draw(literal("precision")),
         flops=draw(literal("flops")),
         experiments=draw(number(1, 100)),

@@ -12,6 +12,7 @@ from core.link import preset_scenario
 from core.scenario import platform_keys
 from core.tables import DATA
 from core.training.workload import params_from_architecture
+from core.upgrade import LATER_TABLES
 
 FIRST_RELEASE_ROWS = {"accelerators": 48, "offers": 392, "runs": 1124, "slices": 78, "other_costs": 56, "presets": 10}
 
@@ -149,7 +150,9 @@ peak_limits.max_ratio 24 124.38
 def test_no_figure_of_the_first_release_has_changed(released: Catalogue):
     found = {}
     for name, table in released.tables.items():
-        for column in (c.column for c in table.columns if name != "schema" and c.type in ("integer", "number")):
+        if name in ("schema", *LATER_TABLES):  # the latter are lent by the current tables
+            continue
+        for column in (c.column for c in table.columns if c.type in ("integer", "number")):
             values = [row[column] for row in table.rows if row[column] is not None]
             found[f"{name}.{column}"] = (len(values), math.fsum(values))
     expected = {

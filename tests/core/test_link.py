@@ -26,7 +26,7 @@ from core.link import (
     settle,
 )
 from core.messages import InputError
-from core.scenario import PRIVATE_FIELDS, Platform, Scenario, platform_keys
+from core.scenario import PRIVATE_FIELDS, OwnRun, Platform, Scenario, platform_keys
 from core.settle import PARAM_OF
 from tests.core.scenarios import scenarios
 
@@ -63,6 +63,7 @@ def test_each_field_is_carried_on_its_own(name):
         "mfu": 0.31,
         "week_value_usd": 5.0,
         "store_data": False,
+        "measured": (OwnRun(accelerator_id="tpu_v5p", chips=64, tokens_per_s_per_chip=512.5),),
     }
     value = getattr(BASE, name)
     words = get_args(Scenario.model_fields[name].annotation)

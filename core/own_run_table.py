@@ -1,0 +1,128 @@
+"""Own measurements from a CSV file: one a row, and every problem with its row and column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+
+from pydantic import ValidationError
+
+from core.catalogue import Catalogue
+from core.messages import InputError, Message, message
+from core.numbers import parse_count
+from core.own_run_text import SPEEDS, limit_of, seconds, usable, whole
+from core.platform_text import MAX_SHOWN
+from core.scenario import MAX_OWN_RUNS, OwnRun, Scenario
+from core.tables import nearest
+
+CHIP, CHIPS, BATCH = "accelerator", "chips", "batch_tokens"
+COLUMNS = (CHIP, CHIPS, *SPEEDS, BATCH)
+REQUIRED = (CHIP, CHIPS)
+HEADER = ",".join(COLUMNS)
+MAX_BYTES = 64_000
+SEPARATORS = (";", "\t")  # of spreadsheets, where the header has no comma
+READ = {CHIPS: whole, SPEEDS[0]: parse_count, SPEEDS[1]: seconds, BATCH: parse_count}
+
+
+def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tuple[OwnRun, ...], tuple[Message, ...]]:
+    """The runs of a CSV file with the columns of :data:`COLUMNS`, in any order, and what is wrong with it.
+
+    The chip may be any name of it; a slice or instance name must agree with the number of chips. Numbers are read
+    like ``4M``. A row is good or has one message, which names the line an editor shows and the column. Where the
+    file itself cannot be read there are no runs. Never raises.
+    """
+    try:
+        header, rows = _cells(data)
+    except InputError as error:
+        return (), (error.problem,)
+    runs: list[OwnRun] = []
+    problems: list[Message] = []
+    for line, cells in rows:
+        if len(runs) + len(problems) >= 2 * MAX_OWN_RUNS:
+            break  # nobody reads more, and each costs a look-up
+        try:
+            if len(cells) != len(header):
+                raise _refuse("own_table_ragged", line, given=len(cells), expected=len(header))
+            runs.append(_run(line, dict(zip(header, cells, strict=True)), scenario, catalogue))
+        except InputError as error:
+            problems.append(error.problem)
+    if len(rows) > MAX_OWN_RUNS:
+        many = message("own_runs_many_given", "error", "measured", n=len(rows), limit=MAX_OWN_RUNS)
+        return (), (many, *problems)
+    return tuple(runs), tuple(problems)
+
+
+def _refuse(code: str, row: int, **params: object) -> InputError:
+    return InputError(message(code, "error", "measured", row=row, **params))
+
+
+def _cells(data: bytes) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and the cells of each row that is not blank with its line."""
+    if len(data) > MAX_BYTES:
+        raise InputError(message("own_table_too_large", "error", "measured", size=len(data), limit=MAX_BYTES))
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(message("own_table_not_utf8", "error", "measured")) from None
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip(" ,;\t")]
+    if len(filled) < 2:
+        raise InputError(message("own_table_empty", "error", "measured", header=HEADER))
+    first = filled[0][1]
+    separator = next((s for s in SEPARATORS if s in first and "," not in first), ",")
+    table = [(number, _split(line, separator, number)) for number, line in filled]
+    header = [cell.casefold() for cell in table[0][1]]
+    for name in header:
+        if name not in COLUMNS:
+            choice = nearest(name, COLUMNS)
+            raise _refuse("own_table_column_unknown", 1, given=name[:MAX_SHOWN], nearest=choice)
+        if header.count(name) > 1:
+            raise _refuse("own_table_column_twice", 1, given=name)
+    for name in (*REQUIRED, *(() if set(SPEEDS) & set(header) else SPEEDS[:1])):
+        if name not in header:
+            raise _refuse("own_table_column_missing", 1, given=name)
+    return header, table[1:]
+
+
+def _split(line: str, separator: str, number: int) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
+    except csv.Error as error:
+        raise _refuse("own_table_unreadable", number, why=str(error)) from None
+
+
+def _run(line: int, cells: Mapping[str, str], scenario: Scenario, catalogue: Catalogue) -> OwnRun:
+    """The run of a row, or an :class:`InputError` that says where it fails."""
+    given = {name: cells.get(name, "") for name in COLUMNS}
+    for name in REQUIRED:
+        if not given[name]:
+            raise _refuse("own_table_cell_empty", line, column=name)
+    try:
+        accelerator_id, alias_chips = catalogue.resolve_alias(given[CHIP])
+    except InputError as error:
+        raise _refuse("own_table_row", line, column=CHIP, problem=error.problem) from None
+    values: dict[str, object] = {"accelerator_id": accelerator_id}
+    for name, read in READ.items():
+        if given[name]:
+            try:
+                values[name] = read(given[name])
+            except ValueError as error:
+                raise _refuse("own_table_cell_number", line, column=name, why=str(error)) from None
+    if alias_chips not in (None, values[CHIPS]):
+        raise _refuse("own_table_size", line, column=CHIPS, given=given[CHIP][:MAX_SHOWN], chips=alias_chips)
+    speeds: Sequence[str] = [name for name in SPEEDS if given[name]]
+    if len(speeds) != 1:
+        raise _refuse("own_table_two_speeds" if speeds else "own_table_no_speed", line)
+    if speeds == [SPEEDS[1]] and not given[BATCH]:
+        raise _refuse("own_table_batch_missing", line)
+    try:
+        run = OwnRun(**values)  # type: ignore[arg-type]
+    except ValidationError as error:
+        where = limit_of(error)
+        name = str(where["name"])
+        shown = given.get(name, "")[:MAX_SHOWN]
+        raise _refuse("own_table_cell_range", line, column=name, given=shown, limit=where["limit"]) from None
+    problem = usable(run, scenario, catalogue)
+    if problem is not None:
+        column = CHIP if problem.code in ("own_run_not_compared", "own_run_no_peak") else speeds[0]
+        raise _refuse("own_table_row", line, column=column, problem=problem)
+    return run
