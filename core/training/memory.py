@@ -114,15 +114,15 @@ def _with_recompute(plan: Plan, share: float) -> Plan:
     return Plan(**{name: getattr(plan, name) for name in Plan.__slots__ if name != "recompute"}, recompute=share)
 
 
-def micro_batch_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, largest: Any) -> Any:
-    """The largest of 8, 4, 2 and 1 sequences, at most ``largest``, that fits without recomputing; else 1."""
+def micro_batch_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, largest: Any, recompute: float) -> Any:
+    """The largest power of two of sequences, at most ``largest`` and 64, that fits with this recomputation; else 1."""
     chosen = np.ones(np.broadcast(plan.tensor, shape.d_model, chips.hbm_bytes).shape)
     limit = np.minimum(largest, np.maximum(1.0, sequences_per_replica(job, plan)))
-    for size in (2.0, 4.0, 8.0):
+    for size in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):
         tried = Plan(
             **{n: getattr(plan, n) for n in Plan.__slots__ if n not in ("micro_batch", "recompute")},
             micro_batch=size,
-            recompute=0.0,
+            recompute=recompute,
         )
         fits = memory_parts(chips, shape, job, tried).total <= USABLE_SHARE * chips.hbm_bytes
         chosen = np.where(fits & (size <= limit), size, chosen)

@@ -26,10 +26,10 @@ def wraps(ranks: Any, axes: Any, wraps_at: Any) -> Any:
 
     v4, v5p and Ironwood from 4×4×4 on; v5e and v6e only on an axis of 16.
 
-    >>> [bool(wraps(n, 3, 4)) for n in (32, 64)], [bool(wraps(n, 2, 16)) for n in (64, 256)]
-    ([False, True], [False, True])
+    >>> [bool(wraps(n, 3, 4)) for n in (32, 64, 128)], [bool(wraps(n, 2, 16)) for n in (64, 256)]
+    ([False, True, True], [False, True])
     """
-    shortest = np.maximum(ranks, 1.0) / axis_length(ranks, axes) ** (np.maximum(axes, 1) - 1)
+    shortest = 2.0 ** np.floor(np.log2(np.maximum(ranks, 1.0)) / np.maximum(axes, 1) + 1e-9)
     return (wraps_at > 0) & (shortest >= np.maximum(wraps_at, 1))
 
 

@@ -51,14 +51,18 @@ def completed(chips: Chips, shape: Shape, job: Job, stated: Stated) -> Plan:
     interleave = _interleave(shape, job, pipeline, chips.compiled, by_hand)
     plan = Plan(tensor, pipeline, context, expert, split, replicas, shard, 1.0, interleave, 0.0)
     largest = np.where((tensor > 1) | (pipeline > 1), 2.0, 8.0)
-    inferred = micro_batch_that_fits(chips, shape, job, plan, largest)
+    kept = micro_batch_that_fits(chips, shape, job, plan, largest, recompute=0.0)
+    # A compiled step takes the whole batch at once and recomputes rather than accumulate.
+    whole = micro_batch_that_fits(chips, shape, job, plan, np.inf, recompute=1.0)
+    inferred = np.where(torus, whole, kept)
     per_replica = np.maximum(1.0, job.batch_seqs / replicas)
     micro = np.minimum(np.where(np.isnan(stated.micro_batch), inferred, stated.micro_batch), per_replica)
     plan = Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, 0.0)
     needed = recompute_share(chips, shape, job, plan)
     compiled = np.asarray(chips.compiled)
     unstated = np.where(torus, np.maximum(needed, COMPILED_FLOOR), needed)
-    selective = np.where(compiled, SELECTIVE_COMPILED, SELECTIVE)
+    # Where a stated policy cannot fit by itself, part of it is offloaded to the host and part recomputed.
+    selective = np.where(compiled, (np.maximum(needed, SELECTIVE_COMPILED) + SELECTIVE_COMPILED) / 2.0, SELECTIVE)
     word = np.asarray(stated.recompute)
     recompute = np.select([word == "full", word == "none", word == "selective"], [1.0, 0.0, selective], unstated)
     return Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, recompute)
@@ -81,7 +85,9 @@ def _degrees(chips: Chips, shape: Shape, job: Job, stated: Stated, torus: Any) -
     context = np.nan_to_num(stated.context, nan=1.0)
     shard = np.nan_to_num(stated.shard, nan=1.0)
     fully = nothing & (torus | (np.asarray(chips.silicon) == "gaudi2") | ~np.isin(job.stack, _BY_HAND))
-    shard = np.where(fully, np.minimum(ranks, np.where(torus, chips.domain, ranks)), shard)
+    left = ranks / (tensor * pipeline * context)
+    fully |= torus & np.isnan(stated.shard) & np.isnan(stated.data)
+    shard = np.where(fully, np.minimum(left, np.where(torus, chips.domain, left)), shard)
     rule = nothing & ~fully
     size = shape.params_total
     wide = np.where(chips.domain > 8, 4.0, 8.0)

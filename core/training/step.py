@@ -163,7 +163,7 @@ def tensor_bandwidth(chips: Chips, job: Job, plan: Plan, c: Constants) -> tuple[
     group = plan.tensor * plan.context
     slice_ranks = domain_ranks(chips, job)
     wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
-    axis = torus_bandwidth(chips.axis_link_bytes_per_s, 1.0, wrapped) * c["tensor_link_tpu"]
+    axis = torus_bandwidth(chips.axis_link_bytes_per_s, 1.0, wrapped)
     inside = np.where(np.asarray(chips.torus_axes) > 0, axis, chips.link_bytes_per_s * c["tensor_link"])
     outside = np.minimum(inside, chips.scaleout_bytes_per_s * c["network_efficiency"])
     return np.where(group <= slice_ranks, inside, outside), np.where(plan.tensor <= slice_ranks, inside, outside)
@@ -260,6 +260,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     that compute does not hide, pipeline idle time, optimiser and stragglers. A perfect network and
     memory leave the compute bound; see ``docs`` for the equations and their sources.
     """
+    torus = np.asarray(chips.torus_axes) > 0
     tokens, layers, d = job.tokens_per_rank, shape.n_layers, shape.d_model
     m = micro_batches(job, plan)
     at_once = micro_batch_tokens(job, plan)
@@ -268,9 +269,9 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     speed = chips.bf16_flops * c.matmul_efficiency(chips) * software_factor(chips, job, c)
     gain = precision_gain(chips, job.precision, c)
     low = np.asarray(job.precision) >= _FP8
-    ramp = (1.0 + c["ramp_tokens"] / at_once * np.sqrt(chips.bf16_flops / A100_FLOPS)) * (
-        1.0 + c["tensor_width"] * plan.tensor / d
-    )
+    # The compiler lays a matmul over the ranks of a torus axis; a kernel of one rank gets narrow tiles.
+    narrow = np.where(torus, 0.0, c["tensor_width"]) * plan.tensor / d
+    ramp = (1.0 + c["ramp_tokens"] / at_once * np.sqrt(chips.bf16_flops / A100_FLOPS)) * (1.0 + narrow)
     experts = shape.expert_params_active * expert_slowdown(chips, shape, job, plan, c)
     work = (shape.linear_params - shape.expert_params_active) * ramp / gain
     work = work + experts / (1.0 + (gain - 1.0) * c["gain_experts"])
@@ -281,16 +282,17 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     head = head + c["logit_bytes"] * shape.vocab * tokens / chips.hbm_bytes_per_s
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
     attention = (3.5 + again) * scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c))
-    elementwise = traffic_unit * width * c["elementwise_passes"] * (3.0 + again) / 4.0
+    fused = np.where(chips.compiled, c["elementwise_compiled"], 1.0)
+    elementwise = traffic_unit * width * c["elementwise_passes"] * fused * (3.0 + again) / 4.0
     quantise = np.where(low, traffic_unit * width * c["quantise_passes"], 0.0)
     graph = graph_factor(chips, shape, job, c)
     permute = np.where(shape.is_moe, c["permute_bytes"] * traffic_unit * shape.top_k * d, 0.0) * graph
     host = c["layer_seconds"] * np.where(chips.compiled, c["layer_seconds_compiled"], 1.0) * graph
     launch = m * layers / plan.pipeline * host * (1.0 + again / 3.0)
     group_bandwidth, tensor_bw = tensor_bandwidth(chips, job, plan, c)
-    tensor = (
-        (4.0 + 2.0 * plan.recompute) * 4.0 * layers * tokens * d * (plan.tensor - 1.0) / tensor_bw * c["tensor_exposed"]
-    )
+    exposed = np.where(torus, c["tensor_exposed_torus"], c["tensor_exposed"])
+    moved = 4.0 * layers * tokens * d * (plan.tensor - 1.0) / tensor_bw
+    tensor = (4.0 + 2.0 * plan.recompute) * moved * exposed
     keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / plan.tensor / group_bandwidth
     context = np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
@@ -301,7 +303,6 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     slices = slice_seconds(chips, shape, job, plan, compute, c)
     trained = np.where(np.asarray(job.frozen), 0.01, 1.0)
     optimizer = c["optimizer_traffic"] * trained * rank_params(shape, plan) / plan.state_group / chips.hbm_bytes_per_s
-    torus = np.asarray(chips.torus_axes) > 0
     beyond = np.log2(np.maximum(1.0, job.ranks / np.where(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))
     late = np.where(torus, c["straggler_slice"], c["straggler"]) * beyond
     straggler = (inner + bubble + data + slices + optimizer) * late
