@@ -90,7 +90,8 @@ def plans_for(chips: Chips, shape: Shape, job: Job) -> tuple[Plan, np.ndarray]:
     )
     again = recompute_share(chips, shape, job, plan)
     plan = Plan(**{n: getattr(plan, n) for n in Plan.__slots__ if n != "recompute"}, recompute=again)
-    fits = memory_parts(chips, shape, job, plan).total <= USABLE_SHARE * chips.hbm_bytes
+    # The share to recompute fills the memory to its limit: rounding must not lose the plan.
+    fits = memory_parts(chips, shape, job, plan).total <= USABLE_SHARE * chips.hbm_bytes * (1.0 + 1e-9)
     return plan, np.asarray(allowed & fits)
 
 
@@ -103,7 +104,7 @@ def best_plan(chips: Chips, shape: Shape, job: Job, c: Constants) -> tuple[Plan,
         return Plan(1.0, 1.0, job.ranks / replicas, 1.0, 1.0, replicas, max(1.0, shard), 1.0, 1.0, 1.0), False
     at = np.flatnonzero(allowed)
     some = each(plan, lambda v: v[at])
-    seconds = step_parts(chips, shape, job, some, c).total
+    seconds = np.nan_to_num(step_parts(chips, shape, job, some, c).total, nan=np.inf)
     close = np.flatnonzero(seconds <= seconds.min() * (1.0 + TIE))
     split = some.tensor[close] * some.pipeline[close] * some.context[close] * np.sqrt(some.expert[close])
     order = np.lexsort((seconds[close], split))
