@@ -85,7 +85,9 @@ def _cells(data: bytes) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def _split(line: str, separator: str, number: int) -> list[str]:
     try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, strict=True))]
+        return [
+            cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
+        ]
     except csv.Error as error:
         raise _refuse("own_table_unreadable", number, why=str(error)) from None
 

@@ -19,7 +19,7 @@ from core.training.own_runs import refusal
 
 MAX_CHARS = 200
 _SPEED = re.compile(
-    r"(?P<rate>[\d., _e+-]*[kmbgt]?)(?:tps|tok/s|tokens/s)(?:/chip)?|(?P<time>[\d., _e+-]*)(?P<unit>ms|s)",
+    r"(?P<rate>[\d., _e+-]*[kmbgt]?) ?(?:tps|tok/s|tokens/s)(?:/chip)?|(?P<time>[\d., _e+-]*)(?P<unit>ms|s)",
     re.IGNORECASE | re.ASCII,
 )
 _MARK = re.compile("[0-9a-f]{1,8}")

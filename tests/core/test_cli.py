@@ -47,12 +47,23 @@ BAD = [
 --platform v5p-128:4
 --platform h100_sxm~on_demand~AWS~us-east-1~x
 --platform h100_sxm~on_demand~AWS~atlantis
+--speed fastest
+--measured h100_sxm:64=900
+--measured h100_sxm:64=0tps
+--measured h100_sxm:64=2.5s
+--measured h100_sxm=900tps
+--measured warp9:64=900tps
+--measured tpu_v4:64=100tps
+--measured h100_sxm:64=90000tps
+--measured h100_sxm:64=900tps --mfu 0.5
 """.strip().splitlines(),
     "--link " + "x" * 100_000,
     " ".join(["--platform tpu_v5p"] * 8),
+    " ".join(f"--measured h100_sxm:{n}=900tps" for n in range(1, 14)),
 ]
 EMPTY_OR_ODD = [
     *([option, ""] for option in ("--params", "--model", "--preset", "--link", "--tokens", "--mfu", "--platform")),
+    *([option, ""] for option in ("--speed", "--measured")),
     ["--model", "a\nb"],
     ["--preset", "\x1b[31mred"],
     ["--platform", "h100_sxm~on_demand~no\nbody"],
@@ -105,6 +116,13 @@ def test_the_link_reproduces_the_numbers(capsys):
     assert again["platforms"] == first["platforms"]
     assert again["verdict"] == first["verdict"]
     assert again["link"] == first["link"]
+
+
+def test_a_measurement_and_a_speed_travel_in_the_link(capsys):
+    first = run(capsys, "--speed first_try --measured v5p-256=50s~4M --measured h100:64=900tok/s --json")
+    assert "speed=first_try" in first["link"] and "measured=tpu_v5p:128~50s~4000000~" in first["link"]
+    again = run(capsys, f"--link {first['link']} --json")
+    assert again == first
 
 
 def test_ids_are_unique_when_a_chip_is_repeated(capsys):
