@@ -1,4 +1,4 @@
-"""The command line: ``estimate``. One JSON document on standard output, or a short table.
+"""The command line: ``estimate``, and what :mod:`core.cli_runs` adds. One JSON document on standard output, or a table.
 
 Bad input ends with status 2 and one line on standard error that says what was wrong and the
 nearest thing that works.
@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
+from core.cli_runs import COMMANDS, add_commands
 from core.config_json import MAX_BYTES
 from core.estimate import estimate
 from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
@@ -103,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         "--bare", action="store_true", help="one final run, chip rent only; 6·N·D where only parameters are given"
     )
     e.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    add_commands(commands)
     return parser
 
 
@@ -352,18 +354,29 @@ def report_text(report: Report, notes: tuple[Message, ...] = ()) -> str:
     return "\n".join([*lines, "", *dict.fromkeys(problems)]).rstrip()
 
 
+def _answer(args: argparse.Namespace) -> tuple[str, int]:
+    """What a command prints, and its exit status."""
+    if args.command in COMMANDS:
+        answer, status = COMMANDS[args.command](args)
+        lines = [json.dumps(answer, allow_nan=False)] if isinstance(answer, dict) else map(one_line, answer)
+        return "\n".join(lines), status
+    catalogue, scenario, notes = scenario_of(args)
+    report = estimate(scenario, catalogue)
+    if args.json:
+        return json.dumps(report_json(report, catalogue, notes), allow_nan=False), 0
+    return report_text(report, notes), 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     args = _parser().parse_args(argv)
     try:
-        catalogue, scenario, notes = scenario_of(args)
-        report = estimate(scenario, catalogue)
+        text, status = _answer(args)
     except InputError as error:
         print(one_line(f"python -m core: {error}"), file=sys.stderr)
         return 2
-    text = (
-        json.dumps(report_json(report, catalogue, notes), allow_nan=False) if args.json else report_text(report, notes)
-    )
+    except KeyboardInterrupt:
+        return 130
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no sign for × still gets its answer
     try:
@@ -374,4 +387,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(one_line(f"python -m core: the answer could not be written: {error.strerror}."), file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
+    return status

@@ -224,5 +224,34 @@ TEMPLATES: dict[str, str] = {
         '{file}, row {row}, column {column}: "{given}" already means {other} (row {first} of {first_file}); mark '
         "both rows of aliases.csv ambiguous, or choose another name."
     ),
+    # Files that a reader names, and a file of runs (core.files, core.training.runs_file, core.cli_runs).
+    "file_unreadable": N_("{file} cannot be read: {why}."),
+    "file_unwritable": N_("{file} cannot be written: {why}."),
+    "file_is_input": N_("{name} would overwrite {file}, which {other} reads; give it another name."),
+    "runs_not_utf8": N_("{file} is not text in UTF-8; save it as CSV in UTF-8."),
+    "runs_empty": N_("{file} is empty; its first line names the columns, as that of data/runs.csv does."),
+    "runs_no_rows": N_("{file} holds no runs, only the names of its columns."),
+    "runs_separator": N_("{file} separates its cells with {given}; save it with commas."),
+    "runs_columns_missing": N_(
+        "{file} has no column {names}, and no run can be predicted without; columns are called as in data/runs.csv."
+    ),
+    "runs_not_scored": N_("{file} has no column {names}, so its runs are predicted and none is scored."),
+    "runs_counted": N_("Of {rows} runs, {predicted} are predicted and {scored} scored."),
+    "runs_skipped": N_("Runs that are not scored, and why:"),
+    "needs_scipy": N_(
+        "The constants are fitted with SciPy, which is not installed: pip install -r requirements-dev.txt brings it."
+    ),
+    "calibration_unreadable": N_("{file} is no calibration ({why}); calibrate without --check writes it anew."),
+    "calibration_written": N_(
+        "{file} is written. On runs the fit had not seen, of {runs}: median error {median}, 90 % within {p90}."
+    ),
+    "calibration_current": N_(
+        "{file} is what a fit finds. On runs the fit had not seen, of {runs}: median error {median}, 90 % within {p90}."
+    ),
+    "calibration_outdated": N_(
+        "{file} differs from what a fit finds in {n} places; calibrate without --check writes it anew."
+    ),
+    "calibration_differs": N_("{name}: {stored} is stored and {found} was found"),
+    "calibration_differs_more": N_("and {n} more"),
     **SENTENCES,
 }

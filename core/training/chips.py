@@ -80,7 +80,7 @@ def _one(a: Accelerator, catalogue: Catalogue) -> tuple[Any, ...]:
 
 def chips_of(ids: Sequence[str] | np.ndarray, catalogue: Catalogue) -> Chips:
     """One entry per id, in order. Peaks a chip does not have fall back on the next wider format."""
-    names = list(dict.fromkeys(str(i) for i in ids))
+    names = list(dict.fromkeys(str(i) for i in ids)) or list(catalogue.accelerators)[:1]  # whose types no ids have too
     rows = [_one(catalogue.accelerators[name], catalogue) for name in names]
     at = np.array([names.index(str(i)) for i in ids], dtype=int)
     columns = [np.array(column)[at] for column in zip(*rows, strict=True)]

@@ -57,6 +57,7 @@ def text(rows: Sequence[Row], column: str) -> np.ndarray:
     return np.array([str(r.get(column) or "") for r in rows], dtype=object)
 
 
+@lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """A model's name without case and punctuation.
 
@@ -89,13 +90,21 @@ def software_year(title: str, date_of_source: str, year: float) -> float:
     return year + 0.5
 
 
+@lru_cache(maxsize=8)
+def stack_words(catalogue: Catalogue) -> tuple[tuple[re.Pattern[str], int], ...]:
+    """What a title is searched for, first word first, and the stack it means, as an index into STACKS.
+
+    A word may begin inside another (fms-fsdp) and end before a capital or a digit (PaxML, FSDP2), but not before
+    small letters: something accelerated was not trained with Accelerate.
+    """
+    rows = sorted(catalogue.tables["software_stacks"].rows, key=lambda r: r["order"])
+    return tuple((re.compile(f"(?i:{re.escape(r['word'])})(?![a-z])"), STACKS.index(r["stack"])) for r in rows)
+
+
 def stack_index(title: str, compiled: bool, catalogue: Catalogue) -> int:
     """The software stack that a title names, as an index into STACKS. Chips with a compiler have the vendor's."""
-    if compiled:
-        return STACKS.index("vendor")
-    rows = sorted(catalogue.tables["software_stacks"].rows, key=lambda r: r["order"])
-    found = next((r["stack"] for r in rows if r["word"].casefold() in title.casefold()), "vendor")
-    return STACKS.index(found)
+    found = None if compiled else next((i for word, i in stack_words(catalogue) if word.search(title)), None)
+    return STACKS.index("vendor") if found is None else found
 
 
 def why_not(row: Row, catalogue: Catalogue) -> str:
@@ -112,21 +121,30 @@ def why_not(row: Row, catalogue: Catalogue) -> str:
         return "parameters_not_stated"
     if row.get("seq_len") in (None, ""):
         return "sequence_not_stated"
+    if row.get("year") in (None, "") and row.get("date_of_source") in (None, ""):
+        return "date_not_stated"
     return ""
 
 
-def published_runs(rows: Sequence[Row], catalogue: Catalogue) -> PublishedRuns:
-    """The rows that can be predicted, as inputs of the model."""
-    index = np.array([i for i, r in enumerate(rows) if not why_not(r, catalogue)], dtype=int)
-    kept = [rows[i] for i in index]
+def published_runs(rows: Sequence[Row], catalogue: Catalogue, reasons: Sequence[str] | None = None) -> PublishedRuns:
+    """The rows that can be predicted, as inputs of the model. ``reasons``: :func:`why_not` of each, where known."""
+    if reasons is None:
+        reasons = [why_not(r, catalogue) for r in rows]
+    index = np.flatnonzero(np.array([not reason for reason in reasons], dtype=bool))
+    kept = [rows[i] for i in index.tolist()]
     chips = chips_of([str(r["accelerator_id"]) for r in kept], catalogue)
     shape = _shapes(kept, catalogue)
     n_chips = number(kept, "n_chips")
     ranks = n_chips * np.asarray(chips.ranks_per_chip)
     title, dated, year = text(kept, "source_title"), text(kept, "date_of_source"), number(kept, "year")
-    software = np.array([software_year(*v) for v in zip(title, dated, year, strict=True)], dtype=float)
     compiled = np.asarray(chips.compiled, dtype=bool)
-    stacks = [stack_index(t, bool(x), catalogue) for t, x in zip(title, compiled, strict=True)]
+    # Many rows share a source: each of its forms is read once.
+    releases = list(zip(title, dated, year.tolist(), strict=True))
+    years = {key: software_year(*key) for key in set(releases)}
+    software = np.array([years[key] for key in releases], dtype=float)
+    names = list(zip(title, compiled.tolist(), strict=True))
+    words = {key: stack_index(*key, catalogue) for key in set(names)}
+    stacks = [words[key] for key in names]
     precision = text(kept, "precision")
     seq, batch = number(kept, "seq_len"), number(kept, "global_batch_seqs")
     lora = np.isin(text(kept, "task"), ("lora", "adapter_finetune"))

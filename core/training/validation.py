@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from core.catalogue import Catalogue
 from core.training.calibration import MEASURED, errors, excluded
 from core.training.constants import Constants, constants
 from core.training.planner import best_plans
-from core.training.published import published_runs, text, why_not
+from core.training.published import number, published_runs, text, why_not
 from core.training.shapes import model_flops_per_token
 from core.training.stated import completed
 from core.training.step import tokens_per_second_per_rank
@@ -25,6 +25,7 @@ from core.training.step import tokens_per_second_per_rank
 Row = Mapping[str, Any]
 PlanSource = Literal["given", "chosen"]
 CONSTANT_MFU = 0.40  # the rule of thumb the model has to beat
+NO_NUMBER = "sizes_give_no_speed"  # why a row with all it needs is not predicted: sizes that no model has
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class Validation:
 
     run_id: np.ndarray
     accelerator_id: np.ndarray
+    family: np.ndarray
     is_moe: np.ndarray
-    is_torus: np.ndarray
     measured: np.ndarray
     predicted: np.ndarray
     constant_mfu: np.ndarray
@@ -69,65 +70,79 @@ def validate(
         Constants; those of the calibration where None.
     """
     values = constants() if c is None else c
-    runs = published_runs(rows, catalogue)
-    laid = (
-        completed(runs.chips, runs.shape, runs.job, runs.stated)
-        if plan == "given"
-        else best_plans(runs.chips, runs.shape, runs.job, values)
-    )
-    ranks = np.asarray(runs.chips.ranks_per_chip, dtype=float)
-    found = tokens_per_second_per_rank(runs.chips, runs.shape, runs.job, laid, values) * ranks
-    flops = model_flops_per_token(runs.shape, runs.job.frozen)
-    peak = np.asarray(runs.chips.bf16_flops) * ranks
+    reasons = [why_not(r, catalogue) for r in rows]
+    with np.errstate(all="ignore"):  # sizes that no model has may leave the range of numbers; that is seen below
+        runs = published_runs(rows, catalogue, reasons)
+        ranks = np.asarray(runs.chips.ranks_per_chip, dtype=float)
+        laid = (
+            completed(runs.chips, runs.shape, runs.job, runs.stated)
+            if plan == "given"
+            else best_plans(runs.chips, runs.shape, runs.job, values)
+        )
+        found = tokens_per_second_per_rank(runs.chips, runs.shape, runs.job, laid, values) * ranks
+        flops = model_flops_per_token(runs.shape, runs.job.frozen)
+        peak = np.asarray(runs.chips.bf16_flops) * ranks
+        usual = CONSTANT_MFU * peak / flops
 
     def spread(v: Any, empty: Any) -> np.ndarray:
-        out = np.full(len(rows), empty, dtype=np.asarray(v).dtype if empty is not None else object)
+        out = np.full(len(rows), empty, dtype=np.asarray(v).dtype)
         out[runs.index] = v
         return out
 
-    measured = np.array([np.nan if r.get(MEASURED) in (None, "") else float(r[MEASURED]) for r in rows], dtype=float)
+    sound = np.isfinite(found) & (found > 0)
+    unpredicted = np.array(reasons, dtype=object)
+    unpredicted[runs.index[~sound]] = NO_NUMBER
     return Validation(
         run_id=text(rows, "run_id"),
         accelerator_id=text(rows, "accelerator_id"),
+        family=np.array([_family(r, catalogue) for r in rows], dtype=object),
         is_moe=spread(runs.shape.is_moe, False),
-        is_torus=spread(np.asarray(runs.chips.torus_axes) > 0, False),
-        measured=measured,
-        predicted=spread(found, np.nan),
-        constant_mfu=spread(CONSTANT_MFU * peak / flops, np.nan),
+        measured=number(rows, MEASURED),
+        predicted=spread(np.where(sound, found, np.nan), np.nan),
+        constant_mfu=spread(usual, np.nan),
         flops_per_token=spread(flops, np.nan),
         bf16_flops=spread(peak, np.nan),
-        unpredicted=np.array([why_not(r, catalogue) for r in rows], dtype=object),
+        unpredicted=unpredicted,
         unscored=np.array([excluded(r) for r in rows], dtype=object),
     )
 
 
+def _family(row: Row, catalogue: Catalogue) -> str:
+    chip = catalogue.accelerators.get(str(row.get("accelerator_id") or ""))
+    return chip.family if chip else ""
+
+
+def together(parts: Sequence[Validation]) -> Validation:
+    """Validations of the parts of a file as one of the whole."""
+    return Validation(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Validation)))
+
+
 def summary(v: Validation) -> dict[str, Any]:
-    """What the command line reports: counts, errors, errors by chip and kind, and why rows were left out."""
+    """What the command line reports: counts, errors, errors by chip and kind, and why rows are not scored.
+
+    ``n_eligible`` rows state all that scoring needs; those of them that are predicted make ``n_scored``. ``skipped``
+    names one reason for every other row: why it is not predicted, else why it is not scored.
+    """
     scored = v.scored
 
     def of(here: np.ndarray, value: np.ndarray) -> dict[str, Any]:
         return _errors(v.measured[here & scored], value[here & scored])
 
+    def beside_constant(here: np.ndarray) -> dict[str, Any]:
+        return of(here, v.predicted) | {"constant_40_median_ape": of(here, v.constant_mfu)["median_ape"]}
+
     everything = np.ones(len(scored), dtype=bool)
     chips = sorted(set(v.accelerator_id[scored]))
-    kinds = {
-        "dense": ~v.is_moe,
-        "moe": v.is_moe,
-        "tpu": v.is_torus,
-        "gpu": ~v.is_torus,
-    }
+    kinds = {"dense": ~v.is_moe, "moe": v.is_moe} | {f: v.family == f for f in sorted(set(v.family[scored]))}
     return {
         "n_rows": len(scored),
         "n_predicted": int(np.isfinite(v.predicted).sum()),
+        "n_eligible": int((v.unscored == "").sum()),
         "n_scored": int(scored.sum()),
         **{k: x for k, x in of(everything, v.predicted).items() if k != "n"},
         "constant_40": of(everything, v.constant_mfu),
-        "by_chip": {
-            chip: of(v.accelerator_id == chip, v.predicted)
-            | {"constant_40_median_ape": of(v.accelerator_id == chip, v.constant_mfu)["median_ape"]}
-            for chip in chips
-        },
-        "by_kind": {name: of(here, v.predicted) for name, here in kinds.items() if (here & scored).any()},
+        "by_chip": {chip: beside_constant(v.accelerator_id == chip) for chip in chips},
+        "by_kind": {name: beside_constant(here) for name, here in kinds.items() if (here & scored).any()},
         "skipped": dict(
             sorted(Counter(x for x in np.where(v.unpredicted != "", v.unpredicted, v.unscored) if x).items())
         ),
