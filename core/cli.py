@@ -21,6 +21,7 @@ from core.catalogue import Catalogue, load_catalogue
 from core.cli_runs import COMMANDS, add_commands
 from core.config_json import MAX_BYTES
 from core.estimate import estimate
+from core.files import unreadable
 from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
 from core.messages import InputError, Message, message
 from core.model_config import ModelConfig, architecture_from_config
@@ -145,8 +146,7 @@ def _config(path: str) -> ModelConfig:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no file has such a name"
-        raise InputError(message("config_unreadable", "error", "architecture", file=path, why=why)) from None
+        raise unreadable(path, error) from None
     return architecture_from_config(data)
 
 

@@ -119,7 +119,6 @@ SENTENCES: dict[str, str] = {
     "config_key_twice": N_("{name} is given twice; remove one of the two."),
     "config_not_finite": N_("{given} is not a finite number; write a number, or null where there is none."),
     "config_digits": N_("{given} has {n:int} digits, which no size of a model has."),
-    "config_unreadable": N_("{file} cannot be read: {why}."),
     "config_adapter": N_(
         "peft_type: this is the file of an adapter; upload the config.json of its base model, and choose LoRA."
     ),
