@@ -1,11 +1,12 @@
-"""Evidence: what do the numbers rest on?"""
+"""Evidence: what do the numbers rest on, and how far can they be off?"""
 
 from __future__ import annotations
 
-from ui import evidence_tables, frame, wording
+from ui import evidence_run_tabs, evidence_runs, evidence_tables, frame
 
 view = frame.current()
 
-frame.verdict(view, evidence_tables.facts_verdict(view.catalogue, view.t), wording.scenario_line(view.report, view.t))
+frame.verdict(view, evidence_runs.errors_verdict(view.catalogue, view.t), evidence_runs.runs_line(view))
 frame.old_data(view)
-evidence_tables.facts_tabs(view, view.catalogue)
+choice, charts = evidence_runs.draw(view)
+evidence_tables.facts_tabs(view, view.catalogue, before=evidence_run_tabs.tabs(view, choice, charts))

@@ -54,7 +54,7 @@ def _words(column: pd.Series[Any]) -> pd.Series[str]:
     return column.astype(str).where(column.notna(), "")
 
 
-def _searchable(table: pd.DataFrame, *more: Iterable[str]) -> pd.DataFrame:
+def searchable(table: pd.DataFrame, *more: Iterable[str]) -> pd.DataFrame:
     """The table with a column of all its words in lower case, and of those in ``more``."""
     texts = [_words(table[c]) for c in table if c not in _HIDDEN]
     texts += [pd.Series(list(column), index=table.index, dtype=str) for column in more]
@@ -140,7 +140,7 @@ def price_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
     ]
     table = _frame(rows, PRICE_COLUMNS)
     table["age"] = table["age"].astype("Int64")
-    return _searchable(table, table[CHIP])
+    return searchable(table, table[CHIP])
 
 
 @lru_cache(maxsize=32)
@@ -198,7 +198,7 @@ def fact_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
             }
         )
     table = _frame(rows, FACT_COLUMNS)
-    return _searchable(table, table[CHIP])
+    return searchable(table, table[CHIP])
 
 
 @lru_cache(maxsize=64)
@@ -274,7 +274,7 @@ def clash_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
         )
     table = _frame(rows, CLASH_COLUMNS)
     table["ratio"] = table["ratio"].astype(float)
-    return _searchable(table, table[CHIP])
+    return searchable(table, table[CHIP])
 
 
 def _said_by(statement: Statement | None, t: Translator) -> str:
@@ -323,7 +323,7 @@ def doubtful_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
     ]
     table = _frame(rows, RUN_COLUMNS)
     table["speed"] = table["speed"].astype(float)
-    return _searchable(table, table[CHIP], table[CODE])
+    return searchable(table, table[CHIP], table[CODE])
 
 
 def _plain(records: Iterable[Contradiction | Gap | DoubtfulRun], kind: type[Any]) -> pd.DataFrame:

@@ -57,6 +57,7 @@ def facts_tabs(view: View, catalogue: Catalogue, before: Sequence[Tab] = ()) -> 
         (t("Facts"), lambda: _facts(view, catalogue)),
         (t("Missing or contradictory"), lambda: _doubts(view, catalogue)),
     ]
+    st.markdown(frame.small(facts_verdict(catalogue, t).replace("**", "")))
     # The key holds the language, as what Streamlit remembers of the tabs is the label of the open one.
     boxes = st.tabs([label for label, _ in tabs], key=f"evidence_tabs_{t.language}", on_change="rerun")
     for box, (_, draw) in zip(boxes, tabs, strict=True):
@@ -68,13 +69,13 @@ def facts_tabs(view: View, catalogue: Catalogue, before: Sequence[Tab] = ()) -> 
 # What the tabs share
 
 
-def _heading(finding: str, below: str) -> None:
+def heading(finding: str, below: str) -> None:
     with st.container(gap="xxsmall"):
         st.subheader(frame.escape(finding), anchor=False)
         st.markdown(frame.small(below))
 
 
-def _search(t: Translator, key: str) -> str:
+def search(t: Translator, key: str) -> str:
     return st.text_input(
         t("Search"),
         key=f"{key}_search",
@@ -85,7 +86,7 @@ def _search(t: Translator, key: str) -> str:
     )
 
 
-def _select(label: str, options: Mapping[str, str], key: str) -> str:
+def select(label: str, options: Mapping[str, str], key: str) -> str:
     """A choice among codes; the code of the chosen one."""
     return st.selectbox(
         label, list(options), key=key, format_func=options.__getitem__, label_visibility="collapsed", width=SELECT_PX
@@ -96,10 +97,10 @@ def _chip(t: Translator, catalogue: Catalogue, table: pd.DataFrame, key: str) ->
     """A choice among the chips of a table."""
     held = set(table[frames.CHIP])
     names = {chip: name for chip, name in frames.chip_names(catalogue).items() if chip in held}
-    return _select(t("Chip"), {"": t("All chips"), **names}, f"{key}_chip")
+    return select(t("Chip"), {"": t("All chips"), **names}, f"{key}_chip")
 
 
-def _rows(t: Translator, rows: pd.DataFrame, whole: int, columns: Columns, key: str, name: str) -> None:
+def rows_table(t: Translator, rows: pd.DataFrame, whole: int, columns: Columns, key: str, name: str) -> None:
     """The rows that are left, how many they are, and a sentence where there are none."""
     if rows.empty:
         st.markdown(frame.small(t("No row matches. Clear the search, or choose another chip.")))
@@ -119,7 +120,7 @@ def _rows(t: Translator, rows: pd.DataFrame, whole: int, columns: Columns, key: 
     )
 
 
-def _save(view: View, name: str, label: str, table: Callable[[Catalogue], pd.DataFrame], catalogue: Catalogue) -> None:
+def save(view: View, name: str, label: str, table: Callable[[Catalogue], pd.DataFrame], catalogue: Catalogue) -> None:
     """A button that saves a whole table, made when it is asked for."""
     st.download_button(
         label,
@@ -133,7 +134,7 @@ def _save(view: View, name: str, label: str, table: Callable[[Catalogue], pd.Dat
     )
 
 
-def _link(t: Translator) -> object:
+def link_column(t: Translator) -> object:
     return LinkColumn(t("Link"), display_text=LINK, width=46)
 
 
@@ -157,7 +158,7 @@ def _prices(view: View, catalogue: Catalogue) -> None:
     }
     aged = ", ".join(fill(text, {"n": n}) for text, n in parts.items() if n) or t("none is older than 90 days")
     providers = len({p.offer.provider for p in facts if p.offer.offer_kind == "offer"})
-    _heading(
+    heading(
         t("{n:int} prices from {providers:int} providers; {aged}", n=current, providers=providers, aged=aged),
         t(
             "USD per chip and hour, the chips compared here first; age on {day}, the day of the data. A platform that "
@@ -177,9 +178,9 @@ def _prices(view: View, catalogue: Catalogue) -> None:
         frames.price_codes(roles=["superseded"]): t("Superseded"),
     }
     with st.container(horizontal=True, gap="small", key="evidence_prices_filters"):
-        words = _search(t, "evidence_prices")
+        words = search(t, "evidence_prices")
         chip = _chip(t, catalogue, table, "evidence_prices")
-        code = _select(t("Show"), shows, "evidence_prices_show")
+        code = select(t("Show"), shows, "evidence_prices_show")
     columns = {
         "chip": TextColumn(t("Chip"), width=86),
         "price": NumberColumn(t("Price"), format="$%.3f", width=70, help=t("USD per chip and hour")),
@@ -195,15 +196,15 @@ def _prices(view: View, catalogue: Catalogue) -> None:
             help=t("Days on the day of the data; of a month, a quarter or a year, the most it can be."),
         ),
         "stale": TextColumn(t("> 90 days"), width=72),
-        "link": _link(t),
+        "link": link_column(t),
         "source": TextColumn(t("Source"), width=360),
         "grade": TextColumn(t("Grade"), width=80),
         "product": TextColumn(t("Product"), width=180),
         "note": TextColumn(t("Note"), width=300),
     }
     rows = frames.picked(table, chip, code, words)
-    _rows(t, rows, len(table), columns, "evidence_prices", t("Prices"))
-    _save(view, "prices", t("Save all {n:int} prices (CSV)", n=len(table)), frames.prices_in_full, catalogue)
+    rows_table(t, rows, len(table), columns, "evidence_prices", t("Prices"))
+    save(view, "prices", t("Save all {n:int} prices (CSV)", n=len(table)), frames.prices_in_full, catalogue)
 
 
 # Facts
@@ -230,7 +231,7 @@ def _facts(view: View, catalogue: Catalogue) -> None:
     assumed = sum(f.grade == "assumption" for f in facts)
     maker = sum(f.grade == "primary" for f in facts)
     tables = _table_names(catalogue, t)
-    _heading(
+    heading(
         t(
             "{n:int} facts, each with its source: {maker:int} in the maker's own words, {assumed:int} assumptions",
             n=len(facts),
@@ -240,8 +241,8 @@ def _facts(view: View, catalogue: Catalogue) -> None:
         t("Peaks are dense. The chips compared here stand first. What is not published has no row: see the last tab."),
     )
     with st.container(horizontal=True, gap="small", key="evidence_facts_filters"):
-        words = _search(t, "evidence_facts")
-        name = _select(t("Table"), tables, "evidence_facts_table")
+        words = search(t, "evidence_facts")
+        name = select(t("Table"), tables, "evidence_facts_table")
         here = frames.facts_with_first(catalogue, name, _compared(view), t)
         chip = _chip(t, catalogue, here, f"evidence_facts_{name}") if here[frames.CHIP].any() else ""
     rows = frames.picked(here, chip, "", words)
@@ -253,13 +254,13 @@ def _facts(view: View, catalogue: Catalogue) -> None:
         "unit": TextColumn(t("Unit or word"), width=140),
         "dated": TextColumn(t("Dated"), width=92),
         "grade": TextColumn(t("Grade"), width=86, help=t("primary: the maker's own words")),
-        "link": _link(t),
+        "link": link_column(t),
         "source": TextColumn(t("Source"), width=360),
         "note": TextColumn(t("Note"), width=360),
     }
     columns = {column: how for column, how in columns.items() if column in here}
-    _rows(t, rows, len(here), columns, f"evidence_facts_{name}", tables[name])
-    _save(view, "facts", t("Save all {n:int} facts (CSV)", n=len(facts)), frames.facts_in_full, catalogue)
+    rows_table(t, rows, len(here), columns, f"evidence_facts_{name}", tables[name])
+    save(view, "facts", t("Save all {n:int} facts (CSV)", n=len(facts)), frames.facts_in_full, catalogue)
 
 
 def _number_format(rows: pd.DataFrame) -> str:
@@ -278,7 +279,7 @@ def _doubts(view: View, catalogue: Catalogue) -> None:
     missing = gaps(catalogue)
     unpriced = sum(g.kind == "no_price" for g in missing)
     unmeasured = sum(g.kind == "no_run" for g in missing)
-    _heading(
+    heading(
         t(
             "{price:int} chips have no price, {run:int} no run to learn from: nothing is filled in for them silently",
             price=unpriced,
@@ -287,16 +288,16 @@ def _doubts(view: View, catalogue: Catalogue) -> None:
         t("What is not known, which chips it concerns, and what follows for an answer here."),
     )
     st.html(gap_summary(catalogue, scheme, t))
-    _save(view, "gaps", t("Save all {n:int} gaps (CSV)", n=len(missing)), frames.gaps_in_full, catalogue)
+    save(view, "gaps", t("Save all {n:int} gaps (CSV)", n=len(missing)), frames.gaps_in_full, catalogue)
     clashes = contradictions(catalogue)
-    _heading(
+    heading(
         t("{n:int} times the data say two things; both are kept", n=len(clashes)),
         t("Same quantity, two values. Which one the model takes is said beside each."),
     )
     st.html(clash_summary(catalogue, scheme, t))
     frame.expander(t("Every contradiction, with both sources"), "open_clashes", lambda: _clashes(view, catalogue))
     doubtful = doubtful_runs(catalogue)
-    _heading(
+    heading(
         t(
             "{n:int} of {whole:int} runs are doubted and marked; the speed of {counts:int} of them still counts",
             n=len(doubtful),
@@ -316,8 +317,8 @@ def _clashes(view: View, catalogue: Catalogue) -> None:
         **{kind: name for kind, name in clash_names(t).items() if kind in set(table[frames.CODE])},
     }
     with st.container(horizontal=True, gap="small", key="evidence_clashes_filters"):
-        words = _search(t, "evidence_clashes")
-        kind = _select(t("Kind"), kinds, "evidence_clashes_kind")
+        words = search(t, "evidence_clashes")
+        kind = select(t("Kind"), kinds, "evidence_clashes_kind")
         chip = _chip(t, catalogue, table, "evidence_clashes")
     columns = {
         "chip": TextColumn(t("Chip"), width=86),
@@ -327,20 +328,20 @@ def _clashes(view: View, catalogue: Catalogue) -> None:
         "ratio": NumberColumn(t("Apart"), format="%.2f×", width=66),
         "meaning": TextColumn(t("What it means"), width=420),
         "low_source": TextColumn(t("Lower, said by"), width=300),
-        "low_link": _link(t),
+        "low_link": link_column(t),
         "high_source": TextColumn(t("Higher, said by"), width=300),
-        "high_link": _link(t),
+        "high_link": link_column(t),
     }
     name = t("Contradictions")
-    _rows(t, frames.picked(table, chip, kind, words), len(table), columns, "evidence_clashes", name)
+    rows_table(t, frames.picked(table, chip, kind, words), len(table), columns, "evidence_clashes", name)
     label = t("Save all {n:int} contradictions (CSV)", n=len(table))
-    _save(view, "contradictions", label, frames.clashes_in_full, catalogue)
+    save(view, "contradictions", label, frames.clashes_in_full, catalogue)
 
 
 def _doubted(view: View, catalogue: Catalogue) -> None:
     t, table = view.t, frames.doubtful_table(catalogue, view.t)
     with st.container(horizontal=True, gap="small", key="evidence_doubted_filters"):
-        words = _search(t, "evidence_doubted")
+        words = search(t, "evidence_doubted")
         chip = _chip(t, catalogue, table, "evidence_doubted")
     columns = {
         "run": TextColumn(t("Run"), width=240),
@@ -349,9 +350,9 @@ def _doubted(view: View, catalogue: Catalogue) -> None:
         "speed": NumberColumn(t("Tokens/s per chip"), format="localized", width=120),
         "note": TextColumn(t("Note"), width=220),
         "dated": TextColumn(t("Dated"), width=92),
-        "link": _link(t),
+        "link": link_column(t),
         "source": TextColumn(t("Source"), width=320),
     }
-    _rows(t, frames.picked(table, chip, "", words), len(table), columns, "evidence_doubted", t("Doubted runs"))
+    rows_table(t, frames.picked(table, chip, "", words), len(table), columns, "evidence_doubted", t("Doubted runs"))
     label = t("Save all {n:int} doubted runs (CSV)", n=len(table))
-    _save(view, "doubted-runs", label, frames.doubtful_in_full, catalogue)
+    save(view, "doubted-runs", label, frames.doubtful_in_full, catalogue)

@@ -83,8 +83,11 @@ def messages(view: View, found: Iterable[Message]) -> None:
         st.markdown(f":small[{icons[severity]} {rich(text)}]")
 
 
-def chart_card(chart: Chart, selector: Callable[[], object] | None = None) -> None:
-    """A chart in its frame: the finding, what is drawn, the figure; ``selector`` draws a control at the right."""
+def chart_card(chart: Chart, selector: Callable[[], object] | None = None, legend: str = "") -> None:
+    """A chart in its frame: the finding, what is drawn, the figure.
+
+    ``selector`` draws a control at the right; ``legend`` is HTML that names the colours, for charts of many marks.
+    """
     with st.container(border=True, key=f"card_{chart.key}", height="stretch", gap=None):
         if selector is None:
             _heading(chart)
@@ -93,6 +96,8 @@ def chart_card(chart: Chart, selector: Callable[[], object] | None = None) -> No
                 with st.container(width="stretch", gap=None):
                     _heading(chart)
                 selector()
+        if legend:
+            st.html(legend)
         if chart.figure is None:
             st.markdown(small(chart.empty))
         else:

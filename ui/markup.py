@@ -18,6 +18,10 @@ BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of t
 _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 WHISKER_PX = 14  # a range is never drawn narrower, so that it shows on both sides of its dot
 CARD_PX = 420  # charts side by side need this much each
+HEAD_PX = 400  # a heading beside a choice needs this much, or the choice stands below it
+HEAD = f"""<style>
+.st-key-head>:first-child{{min-width:min(100%,{HEAD_PX}px)}}
+</style>"""
 CARDS = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 </style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
@@ -80,6 +84,10 @@ box-sizing:content-box}}
 background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt .c i{{position:absolute;left:0;top:0;bottom:0}}
 .crt .q{{display:inline-block;min-width:38px}}
+.crt a{{color:inherit;text-decoration-color:color-mix(in srgb,currentColor 40%,transparent);text-underline-offset:2px}}
+.crt a:hover{{text-decoration-color:currentColor}}
+.crt small.src{{max-width:150px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}}
+.crt tbody tr.here>*{{background:color-mix(in srgb,currentColor 5%,{page})}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
 @media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
 @media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 28px);

@@ -155,3 +155,20 @@ def platform_styles(platforms: Sequence[PlatformEstimate], scheme: Scheme) -> di
     chips = tuple((p.accelerator.id, p.accelerator.family) for p in platforms)
     focus = next((i for i, p in enumerate(platforms) if p.is_focus), -1)
     return dict(zip((p.id for p in platforms), _styles(chips, focus, scheme), strict=True))
+
+
+def chip_colours(platforms: Sequence[PlatformEstimate], scheme: Scheme) -> dict[str, str]:
+    """Colours of chips by id where runs of all chips are drawn; a chip that is not there is grey.
+
+    The chips of the scenario look as on every page; another keeps its own colour unless one of them has it.
+    """
+    slots = _slots(tuple((p.accelerator.id, p.accelerator.family) for p in platforms))
+    for chip, slot in _OWN_SLOT.items():
+        if slot not in slots.values():
+            slots.setdefault(chip, slot)
+    return {chip: SLOTS[scheme][slot][0] for chip, slot in slots.items() if slot != "grey"}
+
+
+def grey(scheme: Scheme) -> str:
+    """The colour of everything without one of its own."""
+    return SLOTS[scheme]["grey"][0]

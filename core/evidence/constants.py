@@ -92,7 +92,7 @@ def model_constants(catalogue: Catalogue) -> tuple[ModelConstant, ...]:
 def _of(word: str, catalogue: Catalogue) -> str:
     """What a constant is fitted per, as a reader calls it: a chip by its short name."""
     chip = catalogue.accelerators.get(word)
-    return chip.short_name if chip else word.replace("_", " ")
+    return chip.short_name if chip else (word.capitalize() if word.isalpha() else word).replace("_", " ")
 
 
 @lru_cache(maxsize=4)

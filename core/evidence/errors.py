@@ -44,13 +44,13 @@ class Drawn:
 
     show: Show
     runs: EvidenceRuns
-    at: np.ndarray
+    index: np.ndarray
     predicted: np.ndarray
 
     @property
     def measured(self) -> np.ndarray:
         """Measured tokens per second and chip."""
-        return np.asarray(self.runs.measured[self.at])
+        return np.asarray(self.runs.measured[self.index])
 
     @property
     def ratio(self) -> np.ndarray:
@@ -58,7 +58,7 @@ class Drawn:
         return np.asarray(self.predicted / self.measured)
 
     def __len__(self) -> int:
-        return len(self.at)
+        return len(self.index)
 
 
 @lru_cache(maxsize=64)
@@ -99,7 +99,7 @@ def errors_of(drawn: Drawn, key: str = "", mask: np.ndarray | None = None) -> Er
         return None
     measured = drawn.measured[here]
     found = errors(measured, drawn.predicted[here])
-    constant = errors(measured, drawn.runs.constant_mfu[drawn.at[here]])
+    constant = errors(measured, drawn.runs.constant_mfu[drawn.index[here]])
     return ErrorRow(
         key, len(here), found["median_ape"], found["p90_ape"], found["bias"], constant["median_ape"],
         constant["p90_ape"],
@@ -108,7 +108,7 @@ def errors_of(drawn: Drawn, key: str = "", mask: np.ndarray | None = None) -> Er
 
 def error_table(drawn: Drawn, by: By) -> tuple[ErrorRow, ...]:
     """Errors by group, the one with most runs first; years in their order."""
-    keys = group_keys(drawn.runs, by)[drawn.at]
+    keys = group_keys(drawn.runs, by)[drawn.index]
     rows = [row for key in dict.fromkeys(keys) if (row := errors_of(drawn, str(key), keys == key))]
     if by == "year":
         return tuple(sorted(rows, key=lambda r: r.key))

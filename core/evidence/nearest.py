@@ -139,6 +139,19 @@ def _difference(runs: EvidenceRuns, target: Target, found: dict[str, np.ndarray]
     return "kind" if name == "kind" else "precision"
 
 
+def most_like(runs: EvidenceRuns, near: tuple[Near, ...], target: Target) -> tuple[np.ndarray, bool]:
+    """Places of the runs whose MFU can be set beside the target's, and whether they are of its chip.
+
+    Those of its chip in a format as wide; else those of other chips in such a format; else all.
+    """
+    at = np.array([n.at for n in near], dtype=int)
+    wide = np.array([_WIDTH.get(str(p), 0) for p in runs.precision[at]]) == _WIDTH.get(target.precision, 0)
+    own = wide & (runs.accelerator_id[at] == target.accelerator_id)
+    if own.any():
+        return at[own], True
+    return (at[wide] if wide.any() else at), False
+
+
 def is_extrapolated(near: tuple[Near, ...]) -> bool:
     """Whether no published run is near.
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.catalogue import Catalogue
+from core.catalogue import Accelerator, Catalogue
 from core.evidence.contradictions import peak_flops, quality_meaning
 from core.evidence.facts import address_in
 from core.messages import Message, message
@@ -88,6 +88,26 @@ class EvidenceRuns:
         return np.where(np.isfinite(self.unseen), self.unseen, self.predicted)
 
     @property
+    def error(self) -> np.ndarray:
+        """How far :attr:`best` is off: predicted ÷ measured − 1."""
+        return np.asarray(self.best / self.measured - 1.0)
+
+    @property
+    def constant_error(self) -> np.ndarray:
+        """How far a constant 40 % MFU is off."""
+        return np.asarray(self.constant_mfu / self.measured - 1.0)
+
+    @property
+    def mfu_said(self) -> np.ndarray:
+        """MFU that :attr:`best` comes to, bf16 basis."""
+        return np.asarray(self.mfu_bf16 * (1.0 + self.error))
+
+    @property
+    def mfu_said_own(self) -> np.ndarray:
+        """The same on the peak of the precision used."""
+        return np.asarray(self.mfu_own * (1.0 + self.error))
+
+    @property
     def is_tpu(self) -> np.ndarray:
         """Whether a run is on TPUs."""
         return np.asarray(self.family == "tpu")
@@ -156,6 +176,16 @@ def evidence_runs(catalogue: Catalogue) -> EvidenceRuns:
             dtype=object,
         ),
     )
+
+
+def on_own_peak(mfu: float, accelerator: Accelerator, precision: str) -> float:
+    """An MFU of the bf16 basis on the dense peak of a precision; NaN where that is not published.
+
+    >>> from core.catalogue import load_catalogue
+    >>> round(on_own_peak(0.5, load_catalogue().accelerators["h100_sxm"], "fp8"), 3)
+    0.25
+    """
+    return mfu * peak_flops(accelerator, "bf16") / peak_flops(accelerator, precision)
 
 
 def publisher_of(row: Row, catalogue: Catalogue) -> tuple[str, str]:

@@ -151,5 +151,5 @@ def test_near_a_scenario_are_so_many_of_the_choice(catalogue: Catalogue, runs: E
     target = target_of(estimate(preset_scenario("continue_70b", catalogue), catalogue), catalogue)
     drawn = drawn_runs(catalogue, Choice(chip="h100_sxm"), "near", target)
     assert len(drawn) == NEAR_RUNS
-    assert set(runs.accelerator_id[drawn.at]) == {"h100_sxm"}
+    assert set(runs.accelerator_id[drawn.index]) == {"h100_sxm"}
     assert len(drawn_runs(catalogue, Choice(), "near", None)) == 0

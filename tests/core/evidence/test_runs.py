@@ -218,7 +218,7 @@ def test_groups_share_out_the_runs(catalogue: Catalogue, by: str, show: str) -> 
     rows = error_table(drawn, by)  # type: ignore[arg-type]
     assert sum(row.n for row in rows) == len(drawn)
     assert len({row.key for row in rows}) == len(rows)
-    keys = group_keys(drawn.runs, by)[drawn.at]  # type: ignore[arg-type]
+    keys = group_keys(drawn.runs, by)[drawn.index]  # type: ignore[arg-type]
     for row in rows:
         off = np.abs(drawn.ratio[keys == row.key] - 1)
         assert row.median == pytest.approx(np.median(off))
@@ -228,7 +228,7 @@ def test_groups_share_out_the_runs(catalogue: Catalogue, by: str, show: str) -> 
 
 def test_all_runs_are_those_with_a_speed_and_a_prediction(catalogue: Catalogue, runs: EvidenceRuns) -> None:
     unseen, every = (drawn_runs(catalogue, Choice(), show) for show in ("unseen", "all"))
-    assert set(unseen.at) < set(every.at)
+    assert set(unseen.index) < set(every.index)
     assert len(every) == (np.isfinite(runs.predicted) & np.isfinite(runs.measured)).sum()
 
 
