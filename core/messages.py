@@ -241,7 +241,9 @@ TEMPLATES: dict[str, str] = {
     "needs_scipy": N_(
         "The constants are fitted with SciPy, which is not installed: pip install -r requirements-dev.txt brings it."
     ),
-    "calibration_unreadable": N_("{file} is no calibration ({why}); calibrate without --check writes it anew."),
+    "calibration_unreadable": N_(
+        "{file} is no calibration of this release ({why}); python -m core calibrate writes it anew."
+    ),
     "calibration_written": N_(
         "{file} is written. On runs the fit had not seen, of {runs}: median error {median}, 90 % within {p90}."
     ),
@@ -249,7 +251,7 @@ TEMPLATES: dict[str, str] = {
         "{file} is what a fit finds. On runs the fit had not seen, of {runs}: median error {median}, 90 % within {p90}."
     ),
     "calibration_outdated": N_(
-        "{file} differs from what a fit finds in {n} places; calibrate without --check writes it anew."
+        "{file} differs from what a fit finds in {n} places; python -m core calibrate writes it anew."
     ),
     "calibration_differs": N_("{name}: {stored} is stored and {found} was found"),
     "calibration_differs_more": N_("and {n} more"),

@@ -16,7 +16,7 @@ from core.cli_runs import OUT_COLUMNS, check_calibration, write_calibration
 from core.messages import InputError
 from core.training.calibration import errors
 from core.training.calibration_file import as_text
-from core.training.constants import calibration
+from core.training.constants import calibration, constants
 
 ROOT = Path(__file__).parents[2]
 RUNS = ROOT / "data" / "runs.csv"
@@ -138,6 +138,14 @@ def test_a_prediction_does_not_depend_on_the_rows_around_it(validated):
     assert speeds(validated(rows[::-1])[1]) == whole[::-1]
     assert speeds(validated(rows[100:140])[1]) == whole[100:140]
     assert speeds(validated([rows[0]])[1]) == whole[:1]
+
+
+@pytest.mark.parametrize("content", [{}, {"constants": []}, {"constants": [{"value": 1.0}]}, []])
+def test_constants_of_another_release_are_one_line(monkeypatch, capsys, content):
+    constants.cache_clear()
+    monkeypatch.setattr("core.training.constants.calibration", lambda *_: content)
+    assert "is no calibration of this release" in failing(capsys, "validate", "--runs", str(RUNS))
+    constants.cache_clear()
 
 
 def test_ids_may_repeat_and_hold_anything(validated):
