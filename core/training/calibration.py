@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +22,9 @@ import numpy as np
 from core import MODEL_VERSION
 from core.catalogue import Catalogue
 from core.training.chips import each
-from core.training.constants import NAMES, PRIORS, Constants
-from core.training.plan import Plan
+from core.training.constants import CHOSEN, NAMES, PRIORS, Constants
+from core.training.plan import STACKS, Plan
+from core.training.planner import best_plans
 from core.training.published import QUALITY, SHAPE_COLUMNS, TASKS, PublishedRuns, number, published_runs, text
 from core.training.residuals import kinds
 from core.training.stated import completed
@@ -188,6 +189,18 @@ def errors(measured: np.ndarray, predicted_: np.ndarray) -> dict[str, float]:
     }
 
 
+def chosen_plan(runs: Runs, c: Constants) -> float:
+    """How much faster the planner's choice looks than what was measured: the median over dense runs of vendors.
+
+    What is predicted for a chosen plan is divided by it.
+    """
+    i = runs.inputs
+    at = np.flatnonzero(~i.shape.is_moe & (np.asarray(i.job.stack) <= STACKS.index("mlperf")))
+    dense = runs.part(at)
+    plan = best_plans(dense.inputs.chips, dense.inputs.shape, dense.inputs.job, c)
+    return float(np.median(predicted(replace(dense, plan=plan), c) / dense.measured))
+
+
 def data_hash(rows: Sequence[Row]) -> str:
     """Hash of the rows that enter the fit, every column."""
     digest = hashlib.sha256()
@@ -221,6 +234,7 @@ def calibrate(catalogue: Catalogue, log: Log = lambda _: None) -> dict[str, Any]
         "fitted": errors(runs.measured, predicted(runs, from_logs(x))),
         "by_group": errors(runs.measured, by_group),
         "by_source": errors(runs.measured, by_source),
+        CHOSEN: _rounded(chosen_plan(runs, from_logs(x))),
         "kinds": kinds(runs.inputs, runs.measured, by_group),
         "constants": [
             {

@@ -20,6 +20,7 @@ from core.tables import DATA
 from core.training.chips import Chips
 
 FILE = "calibration.json"
+CHOSEN = "chosen_plan"  # how much faster a chosen plan looks than the ones that were run
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +172,10 @@ def calibration(path: Path = DATA / FILE) -> Mapping[str, Any]:
 @lru_cache(maxsize=4)
 def constants(path: Path = DATA / FILE) -> Constants:
     """The fitted constants."""
-    return Constants({row["name"]: row["value"] for row in calibration(path)["constants"]})
+    stored = calibration(path)
+    return Constants({row["name"]: row["value"] for row in stored["constants"]} | {CHOSEN: stored[CHOSEN]})
 
 
 def priors() -> Constants:
     """The constants before any run was read."""
-    return Constants({p.name: p.value for p in PRIORS})
+    return Constants({p.name: p.value for p in PRIORS} | {CHOSEN: 1.06})
