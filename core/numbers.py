@@ -174,6 +174,26 @@ def duration(hours: float) -> str:
     return f"{weeks:.1f}{NBSP}weeks" if weeks < 100 else f"{weeks:,.0f}{NBSP}weeks"
 
 
+def step_time(seconds: float) -> str:
+    """The time of one training step: ``850 ms``, ``12.5 s``; longer ones as :func:`duration` has them.
+
+    >>> step_time(0.85), step_time(12.5), step_time(7200)
+    ('850\\xa0ms', '12.5\\xa0s', '2.0\\xa0h')
+    """
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.3g}{NBSP}ms"
+    return f"{seconds:.3g}{NBSP}s" if seconds < 999.5 else duration(seconds / 3600)
+
+
+def per_second(rate: float) -> str:
+    """Tokens or samples a second, as a training log has them: whole above a hundred.
+
+    >>> per_second(912.4), per_second(3.14159), per_second(12_345.6)
+    ('912', '3.14', '12,346')
+    """
+    return integer(rate) if rate >= 99.5 else f"{rate:.3g}"
+
+
 def data_size(size_bytes: float) -> str:
     """Memory or storage in decimal units: ``1.13 TB``."""
     return _scaled(
@@ -206,6 +226,8 @@ FORMATS = {
     "signed": percent_signed,
     "ratio": ratio,
     "hours": duration,
+    "step": step_time,
+    "per_second": per_second,
     "bytes": data_size,
     "flop": flop_count,
 }

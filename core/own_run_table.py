@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
@@ -22,6 +22,14 @@ HEADER = ",".join(COLUMNS)
 MAX_BYTES = 64_000
 SEPARATORS = (";", "\t")  # of spreadsheets, where the header has no comma
 READ = {CHIPS: whole, SPEEDS[0]: parse_count, SPEEDS[1]: seconds, BATCH: parse_count}
+
+
+class CellError(InputError):
+    """A cell that cannot be used: its column, and why."""
+
+    def __init__(self, column: str, problem: Message | str, **params: object):
+        super().__init__(message(problem, "error", "measured", **params) if isinstance(problem, str) else problem)
+        self.column = column
 
 
 def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tuple[OwnRun, ...], tuple[Message, ...]]:
@@ -43,7 +51,10 @@ def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tu
         try:
             if len(cells) != len(header):
                 raise _refuse("own_table_ragged", line, given=len(cells), expected=len(header))
-            runs.append(_run(line, dict(zip(header, cells, strict=True)), scenario, catalogue))
+            runs.append(read_row(dict(zip(header, cells, strict=True)), scenario, catalogue))
+        except CellError as error:
+            where = {"row": line, "column": error.column, "problem": error.problem}
+            problems.append(message("own_table_row", "error", "measured", **where))
         except InputError as error:
             problems.append(error.problem)
     if len(rows) > MAX_OWN_RUNS:
@@ -92,39 +103,39 @@ def _split(line: str, separator: str, number: int) -> list[str]:
         raise _refuse("own_table_unreadable", number, why=str(error)) from None
 
 
-def _run(line: int, cells: Mapping[str, str], scenario: Scenario, catalogue: Catalogue) -> OwnRun:
-    """The run of a row, or an :class:`InputError` that says where it fails."""
-    given = {name: cells.get(name, "") for name in COLUMNS}
+def read_row(cells: Mapping[str, str], scenario: Scenario, catalogue: Catalogue) -> OwnRun:
+    """The run of a row's cells, by :data:`COLUMNS`. Raises :class:`CellError` that says which one fails and why."""
+    given = {name: cells.get(name, "").strip() for name in COLUMNS}
     for name in REQUIRED:
         if not given[name]:
-            raise _refuse("own_table_cell_empty", line, column=name)
+            raise CellError(name, "own_cell_empty")
     try:
         accelerator_id, alias_chips = catalogue.resolve_alias(given[CHIP])
     except InputError as error:
-        raise _refuse("own_table_row", line, column=CHIP, problem=error.problem) from None
+        raise CellError(CHIP, error.problem) from None
     values: dict[str, object] = {"accelerator_id": accelerator_id}
     for name, read in READ.items():
         if given[name]:
             try:
                 values[name] = read(given[name])
             except ValueError as error:
-                raise _refuse("own_table_cell_number", line, column=name, why=str(error)) from None
+                raise CellError(name, "own_cell_number", why=str(error)) from None
     if alias_chips not in (None, values[CHIPS]):
-        raise _refuse("own_table_size", line, column=CHIPS, given=given[CHIP][:MAX_SHOWN], chips=alias_chips)
-    speeds: Sequence[str] = [name for name in SPEEDS if given[name]]
+        raise CellError(CHIPS, "own_cell_size", given=given[CHIP][:MAX_SHOWN], chips=alias_chips)
+    speeds = [name for name in SPEEDS if given[name]]
     if len(speeds) != 1:
-        raise _refuse("own_table_two_speeds" if speeds else "own_table_no_speed", line)
+        raise CellError(*((SPEEDS[1], "own_cell_two_speeds") if speeds else (SPEEDS[0], "own_cell_no_speed")))
     if speeds == [SPEEDS[1]] and not given[BATCH]:
-        raise _refuse("own_table_batch_missing", line)
+        raise CellError(BATCH, "own_cell_batch_missing")
     try:
         run = OwnRun(**values)  # type: ignore[arg-type]
     except ValidationError as error:
         where = limit_of(error)
         name = str(where["name"])
         shown = given.get(name, "")[:MAX_SHOWN]
-        raise _refuse("own_table_cell_range", line, column=name, given=shown, limit=where["limit"]) from None
+        raise CellError(name, "own_cell_range", given=shown, limit=where["limit"]) from None
     problem = usable(run, scenario, catalogue)
     if problem is not None:
-        column = CHIP if problem.code in ("own_run_not_compared", "own_run_no_peak") else speeds[0]
-        raise _refuse("own_table_row", line, column=column, problem=problem)
+        about_chip = problem.code in ("own_run_not_compared", "own_run_no_peak")
+        raise CellError(CHIP if about_chip else speeds[0], problem)
     return run

@@ -36,8 +36,8 @@ class Utilisation:
     """MFU on the dense bf16 peak: central value, P10, P90, and where it comes from.
 
     ``origin``: ``measured`` (runs of this chip and precision), ``borrowed`` (no such run; the
-    note says from what), ``user`` (typed by the user; no spread). ``log_sd`` is the standard
-    deviation of its natural logarithm.
+    note says from what), ``own`` (the user's own measured runs), ``user`` (typed by the user; no spread).
+    ``log_sd`` is the standard deviation of its natural logarithm.
     """
 
     mfu: float

@@ -165,17 +165,20 @@ SENTENCES: dict[str, str] = {
     "own_run_not_compared": N_("{chip} is not among the platforms; measurements are taken for {chips}."),
     "own_run_no_peak": N_("{chip}: no bf16 peak is published, so nothing can be made of a measurement."),
     "own_run_impossible": N_(
-        "{chip}: {rate:count} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
+        "{chip}: {rate:per_second} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
         "Check the model, the sequence and the number format, or give what one chip does in one second."
     ),
     "own_run_impossible_all": N_(
-        "{chip}: {rate:count} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
+        "{chip}: {rate:per_second} tokens a second on each of {chips:int} chips would be {mfu:pct} MFU, and nothing passes {most:pct}. "
         "If that is what all {chips:int} do together, divide it by {chips:int}."
     ),
     "own_run_left_out": N_('measured: "{given}" is left out. {problem}'),
     "own_run_waits": N_("Your measurements on {chip} count once it is among the platforms."),
     "own_run_twice": N_("The same measurement was given twice; it counts once."),
     "own_runs_many": N_("{n:int} measurements were given; the first {limit:int} count."),
+    "own_runs_full": N_(
+        "{n:int} measurements with those you have; at most {limit:int} can be used, so remove some first."
+    ),
     "own_runs_many_given": N_("{n:int} measurements were given; at most {limit:int} can be used."),
     "own_runs_used": N_(
         "{chip}: its utilisation follows your {n:int} measurements, at {factor:pct} of a vendor recipe's."
@@ -190,18 +193,15 @@ SENTENCES: dict[str, str] = {
     "own_table_column_twice": N_('row 1: the column "{given}" appears twice.'),
     "own_table_column_missing": N_('row 1: the column "{given}" is missing.'),
     "own_table_ragged": N_("row {row:int}: it has {given:int} cells and the first line has {expected:int}."),
-    "own_table_cell_empty": N_("row {row:int}, {column}: the cell is empty."),
-    "own_table_cell_number": N_("row {row:int}, {column}: {why}."),
-    "own_table_cell_range": N_('row {row:int}, {column}: "{given}" is out of range; it should be {limit}.'),
-    "own_table_no_speed": N_("row {row:int}, tokens_per_s_per_chip: give this or step_seconds."),
-    "own_table_two_speeds": N_("row {row:int}, step_seconds: give this or tokens_per_s_per_chip, not both."),
-    "own_table_batch_missing": N_(
-        "row {row:int}, batch_tokens: a step time needs its batch, the tokens of one step over all chips."
-    ),
-    "own_table_size": N_(
-        'row {row:int}, {column}: "{given}" is {chips:int} chips; write that many, or the name of the chip alone.'
-    ),
     "own_table_row": N_("row {row:int}, {column}: {problem}"),
+    "own_run_field": N_("{name}: {problem}"),
+    "own_cell_empty": N_("this is needed and empty."),
+    "own_cell_number": N_("{why}."),
+    "own_cell_range": N_('"{given}" is out of range; it should be {limit}.'),
+    "own_cell_no_speed": N_("give the tokens a second and chip, or the seconds a step."),
+    "own_cell_two_speeds": N_("give the tokens a second and chip or the seconds a step, not both."),
+    "own_cell_batch_missing": N_("a step time needs its batch, the tokens of one step over all chips."),
+    "own_cell_size": N_('"{given}" is {chips:int} chips; write that many, or the name of the chip alone.'),
     # A platform's problems
     "no_price": N_("{chip}: no price. Enter your own quote to include it."),
     "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}. Or enter your own quote."),

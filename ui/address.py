@@ -21,7 +21,8 @@ from ui.i18n import is_language_code
 LANGUAGE_PARAM = "lang"
 VIEW_PARAMS = ("axis",)  # how a page is looked at; no part of the scenario
 _VIEW_VALUE_LENGTH = 16
-IN_CASH_TOTAL = ("credits_usd", "new_hires", "engineer_usd_per_year", "setup_weeks")  # of the private fields
+# Of the private fields.
+IN_CASH_TOTAL = ("credits_usd", "new_hires", "engineer_usd_per_year", "setup_weeks", "measured")
 
 
 def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -111,7 +112,7 @@ def _private_total(scenario: Scenario, catalogue: Catalogue) -> bool:
 
 def left_out(scenario: Scenario) -> tuple[str, ...]:
     """Names of what a link without company numbers does not say, for the line under it."""
-    names = [name for name in PRIVATE_FIELDS if getattr(scenario, name) is not None]
+    names = [name for name in PRIVATE_FIELDS if getattr(scenario, name) not in (None, ())]
     if any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms):
         names.append("quotes")
     return tuple(names)

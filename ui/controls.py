@@ -63,6 +63,7 @@ class Desk:
     editing: str = ""  # key of the platform whose offer is being edited; empty: the focus
     refused: bool = False  # one platform too many was switched on
     own: OwnModel = field(default_factory=OwnModel)
+    runs_refused: tuple[Message, ...] = ()  # why the last measurements were not taken
     pending: list[Change] = field(default_factory=list)  # what buttons ask of the coming run
 
 

@@ -13,8 +13,8 @@ from core.catalogue import Catalogue
 from core.link import preset_scenario
 from core.numbers import NBSP
 from core.report import Report
-from core.scenario import CodeToday, FlopCount, Precision, Scenario, Training
-from ui import own_model, platform_chooser
+from core.scenario import CodeToday, FlopCount, Precision, Scenario, Speed, Training
+from ui import own_model, own_runs, platform_chooser
 from ui.controls import Control, Desk, Values, fields_of, number, plain, use
 from ui.frame import View, escape, expander
 from ui.i18n import LANGUAGE_NAMES, Translator, languages
@@ -59,6 +59,7 @@ CONTROLS = (
     number("active_params", optional=True),
     number("tokens"),
     plain("code_today"),
+    plain("speed"),
     plain("precision"),
     plain("training"),
     plain("flops"),
@@ -177,6 +178,17 @@ def draw(view: View) -> None:
         )
     own_model.draw(view)
     st.selectbox(t("Code today"), get_args(CodeToday), key=use("w_code_today"), format_func=code_names(t))
+    speeds = {"first_try": t("First try"), "tuned": t("Tuned"), "vendor": t("Vendor")}
+    st.segmented_control(
+        t("Speed assumption"),
+        get_args(Speed),
+        key=use("w_speed"),
+        required=True,
+        width="stretch",
+        format_func=speeds.__getitem__,
+        help=own_runs.speed_help(view),
+    )
+    own_runs.draw(view)
     precisions = {"bf16": t("bf16 on all"), "best": t("Each chip's best")}
     st.segmented_control(
         t("Precision"),

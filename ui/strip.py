@@ -213,6 +213,7 @@ def _copy_link(view: View) -> None:
         "engineer_usd_per_year": t("engineer cost"),
         "setup_weeks": t("set-up weeks"),
         "week_value_usd": t("value of a week"),
+        "measured": t("your measurements"),
         "quotes": t("your own quotes"),
     }
     listed = ", ".join(names.get(name, name) for name in kept)

@@ -270,7 +270,13 @@ def mfu_range(u: Utilisation | None) -> str:
 
 def origin_name(origin: str, t: Translate = identity) -> str:
     """Where a utilisation comes from."""
-    return {"measured": t("measured"), "borrowed": t("borrowed"), "user": t("your value")}.get(origin, origin)
+    names = {
+        "measured": t("measured"),
+        "borrowed": t("borrowed"),
+        "own": t("your measurements"),
+        "user": t("your value"),
+    }
+    return names.get(origin, origin)
 
 
 def size_text(size: Size, t: Translate = identity) -> str:
@@ -353,6 +359,8 @@ def mfu_help(report: Report, t: Translate = identity) -> str:
                 {"name": name},
             )
         )
+    elif u.origin == "own":
+        parts.append(t("It follows what you measured; the range is what your measurements leave open."))
     else:
         parts.append(t("You set this value; it has no range. Reset goes back to the measured one."))
     if u.note is not None:

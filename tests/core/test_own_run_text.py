@@ -133,7 +133,7 @@ def test_a_run_faster_than_the_chip_is_left_out_and_the_number_said():
     decoded = measured(RUN, RUN.model_copy(update={"tokens_per_s_per_chip": 90_000.0}))
     assert len(decoded.scenario.measured) == 1
     assert [m.code for m in decoded.messages] == ["own_run_left_out"]
-    assert "90k tokens" in decoded.messages[0].text and "MFU" in decoded.messages[0].text
+    assert "90,000 tokens" in decoded.messages[0].text and "MFU" in decoded.messages[0].text
 
 
 def test_the_same_run_counts_once_and_too_many_are_cut():

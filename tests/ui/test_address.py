@@ -14,7 +14,7 @@ from core.catalogue import Catalogue
 from core.estimate import estimate
 from core.link import decode, encode, params_of, preset_scenario
 from core.numbers import parse_count
-from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
+from core.scenario import MAX_PLATFORMS, OwnRun, Platform, Scenario, platform_keys
 from ui import address, controls, platform_chooser
 from ui.controls import Desk, write_count
 from ui.session import CONTROLS
@@ -335,13 +335,18 @@ def test_a_link_records_the_total_unless_that_gives_company_numbers_away(catalog
 
     assert total(True) == total(False) is not None
     assert total(False, cash_usd=1.0, burn_usd_per_month=2.0) is not None, "they are not in the bill"
-    for fields in ({"platforms": quoted}, {"credits_usd": 12_345.0}, {"new_hires": scenario.new_hires + 1}):
+    measured = (OwnRun(accelerator_id="h100_sxm", chips=64, tokens_per_s_per_chip=900.0),)
+    secret = {"credits_usd": 12_345.0}, {"new_hires": scenario.new_hires + 1}, {"measured": measured}
+    for fields in ({"platforms": quoted}, *secret):
         assert total(True, **fields) is not None and total(False, **fields) is None, fields
 
 
 def test_what_a_public_link_leaves_out_is_named(catalogue: Catalogue) -> None:
     scenario = preset_scenario("continue_70b", catalogue)
-    assert "cash_usd" in address.left_out(scenario) and "quotes" not in address.left_out(scenario)
+    assert "cash_usd" in address.left_out(scenario)
+    assert not {"quotes", "measured"} & set(address.left_out(scenario))
+    measured = (OwnRun(accelerator_id="h100_sxm", chips=64, tokens_per_s_per_chip=900.0),)
+    assert "measured" in address.left_out(scenario.model_copy(update={"measured": measured}))
     quoted = scenario.platforms[0].model_copy(update={"quote_usd_per_chip_hour": 2.0})
     assert "quotes" in address.left_out(scenario.model_copy(update={"platforms": (quoted, *scenario.platforms[1:])}))
 

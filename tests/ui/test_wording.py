@@ -91,6 +91,8 @@ def test_help_names_the_runs_behind_a_value(report: Report) -> None:
     assert "13 measured runs of v5p" in wording.mfu_help(report)
     borrowed = build_report((Row("tpu_v5p", 1.0, origin="borrowed"),), reference=None)
     assert "borrowed" in wording.mfu_help(borrowed)
+    own = build_report((Row("tpu_v5p", 1.0, origin="own"),), reference=None)
+    assert "what you measured" in wording.mfu_help(own) and "your measurements 57" in wording.mfu_label(own)
     assert "finishes no later" in wording.chips_help(report)
 
 
