@@ -48,6 +48,17 @@ def rank_params(shape: Shape, plan: Plan) -> Any:
     )
 
 
+def state_params(shape: Shape, plan: Plan) -> Any:
+    """Weights whose optimiser a rank keeps: each weight is kept once by the ranks of its group.
+
+    Experts are on fewer ranks than the rest, so fewer share the state of one.
+    """
+    copies = np.maximum(1.0, plan.replicas * plan.context * plan.tensor / (plan.expert * plan.expert_tensor))
+    sharing = np.where(plan.is_sharded, np.minimum(plan.shard, copies), copies)
+    dense = (shape.params_total - shape.expert_params_total) / (plan.tensor * plan.pipeline * plan.state_group)
+    return dense + shape.expert_params_total / (plan.pipeline * plan.expert * plan.expert_tensor * sharing)
+
+
 def activation_bytes_per_token(shape: Shape, tensor: Any, compiled: Any) -> Any:
     """Activations of one layer and token with flash attention: ``(12·d + 6·ff)/tp``, ``4·ff`` ungated.
 
@@ -60,10 +71,12 @@ def activation_bytes_per_token(shape: Shape, tensor: Any, compiled: Any) -> Any:
 
 
 def layers_in_flight(shape: Shape, pipeline: Any, n_micro_batches: Any, interleave: Any) -> Any:
-    """Layers whose activations the first stage holds: ``L/p · min(p,m) · (1 + (p−1)/(p·v))``."""
-    held = np.minimum(pipeline, n_micro_batches)
-    extra = np.where(np.asarray(pipeline) > 1, 1.0 + (pipeline - 1.0) / (pipeline * interleave), 1.0)
-    return shape.n_layers / pipeline * held * extra
+    """Layers whose activations the first stage holds: ``L/p · min(m, p)``; with ``v`` chunks ``p·(1 + (p−1)/(p·v))``.
+
+    Source: Korthikanti et al. 2022 (arXiv 2205.05198), section 4.2.3.
+    """
+    ahead = np.where(np.asarray(interleave) > 1, (pipeline - 1.0) / (pipeline * interleave), 0.0)
+    return shape.n_layers / pipeline * np.minimum(n_micro_batches, pipeline * (1.0 + ahead))
 
 
 def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryParts:
@@ -75,12 +88,8 @@ def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryPart
     """
     sharded, frozen = plan.is_sharded, np.asarray(job.frozen)
     params = rank_params(shape, plan)
-    held = params / np.where(sharded, plan.shard, 1.0)
-    dense = shape.params_total - shape.expert_params_total
-    copies = np.maximum(1.0, plan.replicas * plan.context * plan.tensor / (plan.expert * plan.expert_tensor))
-    split = dense / (plan.tensor * plan.pipeline * plan.replicas * plan.context) + shape.expert_params_total / (
-        plan.pipeline * plan.expert * plan.expert_tensor * copies
-    )
+    state = state_params(shape, plan)
+    held = np.where(sharded, state, params)
     trained = np.where(frozen, ADAPTER_SHARE, 1.0)
     # A gathered layer is dense, or the experts that one rank keeps of it.
     layer = params * plan.pipeline / shape.n_layers
@@ -96,7 +105,7 @@ def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryPart
     return MemoryParts(
         weights=WEIGHT_BYTES * held,
         gradients=job.gradient_bytes * held * trained,
-        optimizer=job.optimizer_bytes * np.where(sharded, held, split) * trained,
+        optimizer=job.optimizer_bytes * state * trained,
         gathered=gathered,
         activations=np.where(last > first, last - logits, first),
         logits=np.where(last > first, logits, 0.0),

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.training.chips import Chips
 from core.training.constants import Constants
-from core.training.memory import rank_params
+from core.training.memory import rank_params, state_params
 from core.training.network import (
     axis_length,
     hierarchical_bandwidth,
@@ -232,7 +232,9 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
     sent = np.where(sharded, 6.0 * times, 4.0) * params
     group = plan.state_group
     traffic = np.where(np.asarray(group) > 1, sent / data_bandwidth(chips, job, plan, c), 0.0)
-    room = HIDEABLE * compute * np.where(sharded, 1.0, 1.0 / m)
+    # What hides the exchange between copies of a sharded group cannot hide weights as well.
+    hybrid = (np.asarray(chips.torus_axes) == 0) & (plan.replicas * plan.context > plan.shard)
+    room = compute * np.where(sharded, HIDEABLE - np.where(hybrid, HIDEABLE_HYBRID / m, 0.0), HIDEABLE / m)
     sharpness = 1.0 + np.where(
         sharded,
         np.where(np.asarray(chips.torus_axes) > 0, c["overlap_compiled"], c["overlap_sharded"]),
@@ -244,7 +246,7 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
 def slice_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any, c: Constants) -> Any:
     """All-reduce of gradients between slices, or between copies of a sharded group, over the slower network."""
     torus = np.asarray(chips.torus_axes) > 0
-    share = rank_params(shape, plan) / np.where(plan.is_sharded, plan.shard, 1.0)
+    share = np.where(plan.is_sharded, state_params(shape, plan), rank_params(shape, plan))
     slices = np.maximum(1.0, job.ranks / chips.domain)
     between = 8.0 * share / chips.scaleout_bytes_per_s * (1.0 - 1.0 / slices) * c["slice_exposed"]
     copies = plan.replicas * plan.context / np.maximum(plan.shard, 1.0)
@@ -278,7 +280,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     linear = passes * 2.0 * tokens / speed * work
     traffic_unit = layers * tokens / chips.hbm_bytes_per_s
     width = 4.0 * d + 1.5 * shape.active_ff
-    head = 6.0 * shape.head_params * tokens / (speed * c["head_efficiency"])
+    head = np.where(np.asarray(job.frozen), 4.0, 6.0) * shape.head_params * tokens / (speed * c["head_efficiency"])
     head = head + c["logit_bytes"] * shape.vocab * tokens / chips.hbm_bytes_per_s
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
     attention = (3.5 + again) * scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c))
@@ -296,13 +298,14 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / plan.tensor / group_bandwidth
     context = np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
-    compute = linear + attention + elementwise
+    # What runs beside the ring of keys and values cannot hide weights as well.
+    compute = linear + attention + elementwise - (keys - context)
     inner = linear + head + attention + elementwise + quantise + permute + launch + tensor + context + expert
     bubble = inner * c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave)
     data = data_seconds(chips, shape, job, plan, compute, c)
     slices = slice_seconds(chips, shape, job, plan, compute, c)
     trained = np.where(np.asarray(job.frozen), 0.01, 1.0)
-    optimizer = c["optimizer_traffic"] * trained * rank_params(shape, plan) / plan.state_group / chips.hbm_bytes_per_s
+    optimizer = c["optimizer_traffic"] * trained * state_params(shape, plan) / chips.hbm_bytes_per_s
     beyond = np.log2(np.maximum(1.0, job.ranks / np.where(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))
     late = np.where(torus, c["straggler_slice"], c["straggler"]) * beyond
     straggler = (inner + bubble + data + slices + optimizer) * late
