@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Server
 
-TABS = ("Prices", "Facts", "Missing or contradictory")
+TABS = ("Nearest runs", "All runs", "Constants", "Prices", "Facts", "Missing or contradictory")
+PRICES, FACTS, DOUBTS = TABS[3:]
 
 
 def open_tab(page: Page, name: str) -> None:
@@ -30,7 +31,7 @@ def test_a_link_to_the_evidence_may_be_the_first_visit_to_a_server(fresh_server:
     assert page.get_by_test_id("stException").count() == 0
     assert page.get_by_role("heading", level=2).is_visible()
     assert page.locator(".st-key-strip").count() == 0
-    assert page.get_by_test_id("stDataFrame").is_visible()
+    assert page.locator(".st-key-card_run_ratio .scatterlayer .point").count() > 500
     assert "/evidence?" in address(page) and "chips=256" in address(page)
 
 
@@ -65,6 +66,7 @@ def test_every_tab_is_readable_in_both_themes(server: Server, page: Page, scheme
 
 def test_every_tab_fits_a_phone(server: Server, phone: Page) -> None:
     open_page(phone, f"{server.url}/evidence")
+    assert phone.locator(".st-key-card_run_ratio .scatterlayer .point").first.is_visible()
     for name in TABS:
         open_tab(phone, name)
         assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -75,7 +77,15 @@ def test_every_tab_fits_a_phone(server: Server, phone: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tab", "button", "least"), [("Prices", "prices", 300), ("Facts", "facts", 1000), (TABS[2], "gaps", 100)]
+    ("tab", "button", "least"),
+    [
+        (TABS[0], "nearest-runs", 9),
+        (TABS[1], "runs", 1100),
+        (TABS[2], "constants", 50),
+        (PRICES, "prices", 300),
+        (FACTS, "facts", 1000),
+        (DOUBTS, "gaps", 100),
+    ],
 )
 def test_a_whole_table_can_be_saved(server: Server, page: Page, tab: str, button: str, least: int) -> None:
     open_page(page, f"{server.url}/evidence")
@@ -90,8 +100,36 @@ def test_a_whole_table_can_be_saved(server: Server, page: Page, tab: str, button
     assert {len(row) for row in rows} == {len(rows[0])}
 
 
+def test_a_run_names_its_source_and_the_filters_move_chart_and_title(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/evidence?chips=256")
+    card = page.locator(".st-key-card_run_ratio")
+    marks = card.locator(".scatterlayer .point")
+    before, title = marks.count(), card.locator("strong").first.inner_text()
+    place = marks.nth(before - 1).bounding_box()
+    assert place is not None
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    hover = card.locator(".hoverlayer text").first
+    hover.wait_for()
+    said = hover.text_content() or ""
+    assert "tokens/s per chip" in said
+    assert "predicted" in said
+    page.locator(".st-key-evidence_runs_chip").get_by_role("combobox").click()
+    page.get_by_role("option", name="TPU v5p", exact=True).click()
+    wait_idle(page)
+    assert 0 < marks.count() < before
+    assert "TPU v5p" in card.locator("strong").first.inner_text() != title
+    page.locator(".st-key-evidence_runs_show").get_by_text("Near this scenario").click()
+    wait_idle(page)
+    assert "nearest runs" in card.locator("strong").first.inner_text()
+    assert "chips=256" in address(page)
+    link = page.locator(".crt a").first
+    assert (link.get_attribute("href") or "").startswith("https://")
+    assert contrast(link) >= 4.5
+
+
 def test_a_search_stays_while_the_sidebar_is_used(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/evidence")
+    open_tab(page, PRICES)
     page.get_by_placeholder("Search these rows").fill("aws")
     page.get_by_placeholder("Search these rows").press("Enter")
     wait_idle(page)
