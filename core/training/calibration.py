@@ -146,10 +146,12 @@ def from_logs(x: np.ndarray) -> Constants:
     return Constants(dict(zip(NAMES, np.exp(x).tolist(), strict=True)))
 
 
-def unseen(runs: Runs, start: np.ndarray, parts: np.ndarray) -> np.ndarray:
+def unseen(runs: Runs, start: np.ndarray, parts: np.ndarray, log: Log = lambda _: None) -> np.ndarray:
     """Prediction of every run by constants fitted without its part."""
     out = np.full(len(runs.measured), np.nan)
-    for part in np.unique(parts):
+    names = np.unique(parts)
+    for i, part in enumerate(names, start=1):
+        log(f"part {i} of {len(names)} held out")
         held = np.flatnonzero(parts == part)
         x = fit(runs.part(np.flatnonzero(parts != part)), start)
         out[held] = predicted(runs.part(held), from_logs(x))
@@ -216,9 +218,9 @@ def calibrate(catalogue: Catalogue, log: Log = lambda _: None) -> dict[str, Any]
     runs = runs_to_fit(rows, catalogue)
     log(f"fitting {len(NAMES)} constants to {len(runs.measured)} runs")
     x = fit(runs)
-    by_group = unseen(runs, x, folds(runs.duplicates))
+    by_group = unseen(runs, x, folds(runs.duplicates), log)
     log("by group " + json.dumps(errors(runs.measured, by_group)))
-    by_source = unseen(runs, x, source_parts(runs.source))
+    by_source = unseen(runs, x, source_parts(runs.source), log)
     log("by source " + json.dumps(errors(runs.measured, by_source)))
     kept = [r for r in rows if not excluded(r)]
     ids = [kept[i]["run_id"] for i in runs.inputs.index]
