@@ -27,11 +27,11 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
     scenario, load = report.scenario, report.workload
     lines = []
     for p in report.platforms:
-        if p.price_usd_per_chip_hour is None or p.utilisation is None:
+        if p.price_usd_per_chip_hour is None or p.speeds is None:
             continue
-        need = need_of(p.accelerator, p.utilisation, load, scenario, catalogue)
+        need = need_of(p.accelerator, p.speeds, p.holding, load, scenario, catalogue)
         chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
-        wall = wall_hours(load.flops, chips, p.accelerator.bf16_flops_dense, p.utilisation.mfu)
+        wall = wall_hours(load.flops, chips, p.accelerator.bf16_flops_dense, p.speeds.at(chips))
         x = bill_inputs(scenario, load, catalogue, chips * wall, wall, p.price_usd_per_chip_hour)
         cash = np.broadcast_to(np.asarray(total_usd(bill_parts(x, "cash"))), chips.shape)
         lines.append(Curve(p.id, chips, wall, cash, np.zeros(chips.shape, dtype=bool)))
@@ -96,7 +96,11 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
         return out
 
     def spread(field: str) -> np.ndarray:
-        return at(column([getattr(p.utilisation, field) for p in used]))
+        reached = column([getattr(p.utilisation, field) for p in used])
+        if axis == "chips":  # the speed of each size, with the range at the platform's own
+            there = np.stack([p.speeds.at(x) / p.utilisation.mfu for p in used if p.speeds and p.utilisation])
+            return at(reached * there)
+        return at(reached)
 
     total, low, high = every(spread("mfu")), every(spread("mfu_p90")), every(spread("mfu_p10"))
     fixed = np.full(len(report.platforms), np.nan)
@@ -121,8 +125,8 @@ def _points(report: Report, axis: Axis, catalogue: Catalogue) -> np.ndarray:
     if axis == "tokens":
         return scenario.tokens * np.geomspace(0.1, 10.0, 25) / scenario.tokens
     focus = report.focus
-    if focus.utilisation is None:
+    if focus.speeds is None:
         return np.array([float(focus.size.chips)])
-    need = need_of(focus.accelerator, focus.utilisation, report.workload, scenario, catalogue)
+    need = need_of(focus.accelerator, focus.speeds, focus.holding, report.workload, scenario, catalogue)
     sizes = usable_sizes(need, scenario, catalogue, focus.accelerator.id)
     return sizes if len(sizes) else size_chips(catalogue, focus.accelerator.id)[-1:]

@@ -30,7 +30,7 @@ from core.economics.bill import (
 )
 from core.economics.draws import N_DRAWS, normal_points, win_shares
 from core.economics.verdict import verdict
-from core.messages import Message, message
+from core.messages import message
 from core.numbers import HOURS_PER_YEAR
 from core.platforms import (
     COMMITTED_YEARS,
@@ -47,7 +47,6 @@ from core.platforms import (
 )
 from core.report import Bill, Flip, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
-from core.training.utilisation import is_moe, moe_ratio
 from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
@@ -70,8 +69,9 @@ class _Sized:
 
 
 def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catalogue) -> _Sized:
-    index = [i for i, r in enumerate(rows) if r.price is not None and r.utilisation is not None]
-    used = [(rows[i], rows[i].utilisation) for i in index]
+    found = [(i, u) for i, r in enumerate(rows) if r.price is not None and (u := r.utilisation) is not None]
+    index = [i for i, _ in found]
+    used = [(rows[i], u) for i, u in found]
     chips, price, peak = (
         np.array(v, dtype=float)
         for v in (
@@ -129,10 +129,6 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
         return not p.comparable, p.bills is None, p.bills["cash"].total_usd if p.bills else 0.0, p.id
 
     reference, flips = _flips(rows, sized, cases, parts["cash"], competes)
-    notes: tuple[Message, ...] = ()
-    if is_moe(load.params_total, load.params_active):
-        ratio, n = moe_ratio(catalogue)
-        notes = (message("mfu_moe", "note", ratio=ratio, n=n),)
     report = Report(
         scenario=scenario,
         snapshot=catalogue.snapshot,
@@ -143,7 +139,7 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
         flip_reference=reference,
         flips=flips,
         verdict=message("no_verdict"),
-        messages=notes,
+        messages=(),
     )
     return replace(report, verdict=verdict(report, catalogue))
 
@@ -179,6 +175,9 @@ def _platform(
         median_offer=catalogue.median_offer(a.id, row.platform.plan),
         size=row.size,
         utilisation=u,
+        speeds=row.pace.speeds if row.pace else None,
+        holding=row.holding,
+        shortfall=found.shortfall,
         wall_hours=wall,
         chip_hours=None if wall is None else wall * row.size.chips,
         bills=money.bills if money else None,

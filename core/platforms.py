@@ -12,14 +12,15 @@ import numpy as np
 from core.architecture_text import architecture_of
 from core.catalogue import Accelerator, Architecture, Catalogue, Offer, Size
 from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
-from core.economics.sizing import Need, matched_size
+from core.economics.sizing import Need, fewest_chips, matched_size
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
+from core.paces import Pace, paces
 from core.records import Access
-from core.report import Utilisation
+from core.report import Shortfall, Speeds, Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
-from core.training.memory import state_bytes, usable_bytes
-from core.training.utilisation import is_moe, scaled, stated, utilisation
+from core.training.memory import state_bytes
+from core.training.throughput import shortfall
 from core.training.workload import Workload, workload_of
 
 COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
@@ -38,9 +39,19 @@ class Row:
     is_focus: bool
     offer: Offer | None
     price: float | None
-    utilisation: Utilisation | None
+    pace: Pace | None
     size: Size
     matched: Message | None = None  # what the matching rule could not have
+
+    @property
+    def utilisation(self) -> Utilisation | None:
+        """The speed at this size."""
+        return self.pace.at(self.size.chips) if self.pace else None
+
+    @property
+    def holding(self) -> np.ndarray | None:
+        """Sizes whose memory holds the model; ``None`` where only model state can be compared."""
+        return self.pace.reach.chips[self.pace.reach.fits] if self.pace and self.pace.reach else None
 
 
 @lru_cache(maxsize=256)
@@ -139,23 +150,14 @@ def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offe
     return offer, offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
 
 
-def _utilisations(
-    scenario: Scenario, load: Workload, chips: list[Accelerator], focus: int, catalogue: Catalogue
-) -> list[Utilisation | None]:
-    moe = bool(is_moe(load.params_total, load.params_active))
-    modelled = [utilisation(a, scenario.precision, moe, catalogue) if a.bf16_flops_dense else None for a in chips]
-    lead = modelled[focus]
-    if scenario.mfu is None or lead is None:
-        return modelled
-    own = stated(scenario.mfu, lead.precision)
-    if scenario.mfu_scope == "all":
-        return [stated(scenario.mfu, u.precision) if u else None for u in modelled]
-    moved = [scaled(u, scenario.mfu / lead.mfu) if u and scenario.mfu_scope == "proportion" else u for u in modelled]
-    moved[focus] = own
-    return moved
-
-
-def need_of(a: Accelerator, u: Utilisation, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Need:
+def need_of(
+    a: Accelerator,
+    speeds: Speeds,
+    holding: np.ndarray | None,
+    load: Workload,
+    scenario: Scenario,
+    catalogue: Catalogue,
+) -> Need:
     """What a size of this chip must do for the scenario."""
     constants = catalogue.constants
     state = state_bytes(
@@ -168,10 +170,11 @@ def need_of(a: Accelerator, u: Utilisation, load: Workload, scenario: Scenario, 
         load,
         float(state),
         float(a.bf16_flops_dense or math.nan),
-        u.mfu,
+        speeds,
         a.hbm_bytes,
         constants["hbm_usable_share"].likely,
         constants["min_tokens_per_chip_per_step"].likely,
+        holding,
     )
 
 
@@ -179,12 +182,12 @@ def _cash_at(
     row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
 ) -> Callable[[np.ndarray], np.ndarray] | None:
     """The platform's cash total at any numbers of chips; ``None`` without a price."""
-    u = row.utilisation
-    if row.price is None or u is None:
+    pace = row.pace
+    if row.price is None or pace is None:
         return None
 
     def cash(chips: np.ndarray) -> np.ndarray:
-        wall = wall_hours(load.flops, chips, row.accelerator.bf16_flops_dense, u.mfu)
+        wall = wall_hours(load.flops, chips, row.accelerator.bf16_flops_dense, pace.speeds.at(chips))
         parts = bill_parts(bill_inputs(scenario, load, catalogue, chips * wall, wall, row.price), "cash")
         return np.broadcast_to(total_usd(parts), chips.shape)
 
@@ -198,18 +201,11 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
     chips = [catalogue.accelerators[p.accelerator_id] for p in scenario.platforms]
     priced = [_priced(p, scenario, catalogue) for p in scenario.platforms]
     labels = platform_labels(scenario.platforms, tuple(offer for offer, _ in priced), catalogue)
+    found = paces(scenario, load, focus, catalogue)
     rows = [
-        Row(key, label, p, a, i == focus, offer, price, u, catalogue.size_of(a.id, p.chips or scenario.chips))
-        for i, (key, label, p, a, (offer, price), u) in enumerate(
-            zip(
-                keys,
-                labels,
-                scenario.platforms,
-                chips,
-                priced,
-                _utilisations(scenario, load, chips, focus, catalogue),
-                strict=True,
-            )
+        Row(key, label, p, a, i == focus, offer, price, pace, catalogue.size_of(a.id, p.chips or scenario.chips))
+        for i, (key, label, p, a, (offer, price), pace) in enumerate(
+            zip(keys, labels, scenario.platforms, chips, priced, found, strict=True)
         )
     ]
     lead = rows[focus]
@@ -217,9 +213,9 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
         return rows
     lead_wall = float(wall_hours(load.flops, lead.size.chips, lead.accelerator.bf16_flops_dense, lead.utilisation.mfu))
     for i, row in enumerate(rows):
-        if row.is_focus or row.platform.chips is not None or row.utilisation is None:
+        if row.is_focus or row.platform.chips is not None or row.pace is None:
             continue
-        need = need_of(row.accelerator, row.utilisation, load, scenario, catalogue)
+        need = need_of(row.accelerator, row.pace.speeds, row.holding, load, scenario, catalogue)
         size, note = matched_size(
             scenario,
             catalogue,
@@ -237,19 +233,24 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
 class Findings:
     """What is wrong with a platform, the gravest first.
 
-    ``fits``: its size holds the model state; ``comparable``: it can be bought, priced and timed,
+    ``shortfall``: what memory lacks; ``comparable``: it can be bought, priced and timed,
     holds the model and meets the minimum order, so it may compete.
     """
 
     messages: tuple[Message, ...]
-    fits: bool
+    shortfall: Shortfall | None
     comparable: bool
+
+    @property
+    def fits(self) -> bool:
+        """Whether the size holds the model."""
+        return self.shortfall is None
 
 
 def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Findings:
     """Look a platform over."""
     found: list[Message] = []
-    a, size, offer, fits = row.accelerator, row.size, row.offer, True
+    a, size, offer = row.accelerator, row.size, row.offer
 
     def say(code: str, severity: Severity = "error", **params: object) -> None:
         found.append(message(code, severity, row.id, chip=row.label, **params))
@@ -258,7 +259,7 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         plans = [plan_name(plan) for plan in sorted({o.plan for o in catalogue.offers_for(a.id)})]
         code = "no_price_other_plan" if plans else "no_price"
         say(code, plan=plan_name(row.platform.plan), plans=joined(plans))
-    if row.utilisation is None:
+    if row.pace is None:
         say("no_peak")
     if not catalogue.sizes(a.id):
         say("no_sizes")
@@ -269,14 +270,35 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         )
     elif offer and offer.min_chips and size.chips < offer.min_chips and row.platform.quote_usd_per_chip_hour is None:
         say("below_minimum_order", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
-    if row.utilisation is not None and a.hbm_bytes:
-        need = need_of(a, row.utilisation, load, scenario, catalogue)
-        usable = float(usable_bytes(size.chips, a.hbm_bytes, need.usable_share))
-        fits = need.state_bytes <= usable
-        if not fits:
-            say("does_not_fit", chips=size.chips, state=need.state_bytes, usable=usable)
-    notes = [row.matched, row.utilisation.note if row.utilisation else None]
-    return Findings((*found, *(n for n in notes if n is not None)), fits, comparable=not found)
+    lacking = _shortfall(row, load, scenario, catalogue)
+    if lacking is not None:
+        smallest = lacking.smallest
+        say(
+            "does_not_fit",
+            chips=size.chips,
+            needed=lacking.needed_bytes,
+            over=lacking.over_bytes,
+            part=message(f"part_{lacking.part}"),
+            part_bytes=lacking.part_bytes,
+            holds=message("holds_smallest", n=smallest.chips) if smallest else message("holds_none"),
+        )
+    u = row.utilisation
+    notes = [row.matched, u.note if u else None]
+    return Findings((*found, *(n for n in notes if n is not None)), lacking, comparable=not found)
+
+
+def _shortfall(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Shortfall | None:
+    """What memory lacks at the platform's size; by model state alone where the model does not apply."""
+    a, chips = row.accelerator, row.size.chips
+    if row.pace is None or not a.hbm_bytes:
+        return None
+    if row.pace.reach is not None:
+        return shortfall(row.pace.reach, chips, catalogue, a.id)
+    need = need_of(a, row.pace.speeds, None, load, scenario, catalogue)
+    usable = a.hbm_bytes * need.usable_share
+    state = need.state_bytes / chips
+    holds = catalogue.size_at_least(a.id, fewest_chips(need))
+    return None if state <= usable else Shortfall(state, usable, "optimizer", state, holds)
 
 
 def port_of(scenario: Scenario, a: Accelerator) -> Message:

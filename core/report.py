@@ -6,6 +6,7 @@ Nothing here computes. Arrays that a chart needs are NumPy arrays aligned with `
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +33,32 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
+class Speeds:
+    """MFU over numbers of chips, both ascending arrays of one length; everything the scenario assumes included."""
+
+    chips: np.ndarray
+    mfu: np.ndarray
+
+    def at(self, chips: Any) -> Any:
+        """MFU at any numbers of chips: exact at the sizes kept, between them along a line in logarithms.
+
+        >>> float(Speeds(np.array([8.0, 32.0]), np.array([0.4, 0.3])).at(32))
+        0.3
+        """
+        return np.exp(np.interp(np.log(chips), np.log(self.chips), np.log(self.mfu)))
+
+    def scaled(self, factor: float, ceiling: float) -> Speeds:
+        """The same moved by ``factor``, kept under ``ceiling``."""
+        return Speeds(self.chips, np.minimum(self.mfu * factor, ceiling))
+
+
+@dataclass(frozen=True, slots=True)
 class Utilisation:
     """MFU on the dense bf16 peak: central value, P10, P90, and where it comes from.
 
-    ``origin``: ``measured`` (runs of this chip and precision), ``borrowed`` (no such run; the
-    note says from what), ``own`` (the user's own measured runs), ``user`` (typed by the user; no spread).
+    ``origin``: ``modelled`` (the throughput model), ``extrapolated`` (the same for a chip without
+    published runs), ``measured`` and ``borrowed`` (medians of runs, where the model does not apply),
+    ``own`` (the user's own measured runs), ``user`` (typed by the user; no spread).
     ``log_sd`` is the standard deviation of its natural logarithm.
     """
 
@@ -49,6 +71,25 @@ class Utilisation:
     origin: str
     note: Message | None = None
     ceiling: float = 0.95  # no draw passes this: 95 % of the precision's own peak
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Why a size does not hold a model, per chip in bytes: need, room, and the largest part of the need.
+
+    ``smallest``: the smallest size on sale that holds it; ``None`` where none does.
+    """
+
+    needed_bytes: float
+    usable_bytes: float
+    part: str  # weights, gradients, optimizer, gathered, activations or logits
+    part_bytes: float
+    smallest: Size | None
+
+    @property
+    def over_bytes(self) -> float:
+        """What is missing per chip."""
+        return self.needed_bytes - self.usable_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +110,10 @@ class PlatformEstimate:
     price_is_quote: bool
     median_offer: Offer | None  # market median shown beside, never billed
     size: Size
-    utilisation: Utilisation | None  # None: no published bf16 peak, so no time and no bill
+    utilisation: Utilisation | None  # at this size; None: no published bf16 peak, so no time and no bill
+    speeds: Speeds | None  # the same over the sizes on sale
+    holding: np.ndarray | None  # sizes on sale that hold the model; None: only model state can be compared
+    shortfall: Shortfall | None  # what memory lacks at this size; None: it holds the model
     wall_hours: float | None  # one final run
     chip_hours: float | None  # one final run
     bills: dict[Basis, Bill] | None  # cash, loaded, economic
@@ -85,7 +129,7 @@ class PlatformEstimate:
     port: Message  # does today's code run on it
     feasible: bool
     comparable: bool  # feasible, holds the model, meets the minimum order: it competes
-    fits: bool  # model state within usable memory
+    fits: bool  # some plan's memory within what is usable
     problems: tuple[Message, ...]
 
 

@@ -212,7 +212,19 @@ SENTENCES: dict[str, str] = {
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
     ),
     "does_not_fit": N_(
-        "The model does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable."
+        "The model does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {over:bytes} more than is usable, "
+        "most of it {part} ({part_bytes:bytes}){holds}."
+    ),
+    "holds_smallest": N_("; the smallest size that holds it has {n:int} chips"),
+    "holds_none": N_("; no size on sale holds it"),
+    "part_weights": N_("weights"),
+    "part_gradients": N_("gradients"),
+    "part_optimizer": N_("optimiser state"),
+    "part_gathered": N_("gathered layers"),
+    "part_activations": N_("activations"),
+    "part_logits": N_("logits"),
+    "mfu_extrapolated": N_(
+        "{chip}: no published run, so its speed is extrapolated from its figures, with a wider range."
     ),
     "mfu_borrowed": N_(
         "{chip}: too few published bf16 runs of this kind; its utilisation comes from {n} runs of {source}, with a wider range."
@@ -220,7 +232,7 @@ SENTENCES: dict[str, str] = {
     "mfu_moe": N_("Mixture-of-experts runs reach {ratio:pct} of the utilisation of dense ones ({n} published runs)."),
     "match_chips": N_("{chip}: {chips:int} chips are not sold; its largest size, {largest:int}, is used."),
     "match_finish": N_(
-        "{chip}: finishing as early takes {chips:int} chips and it is sold up to {largest:int}; it finishes later."
+        "{chip}: no size on sale, up to {largest:int} chips, finishes as early; the fastest, {chips:int}, is used."
     ),
     "match_none_fits": N_("{chip}: no size holds the model; its largest, {chips:int} chips, is shown."),
     "match_budget": N_("{chip}: no size finishes within {budget:usd}; the cheapest is shown."),
@@ -249,11 +261,13 @@ SENTENCES: dict[str, str] = {
         "**{model} needs no cluster: the whole work is {flops:flop}, {hours:hours} on one {chip}.** Rent one chip by the hour."
     ),
     "verdict_not_fit": N_(
-        "**{model} does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable.** "
+        "**{model} does not fit {chips:int} {chip}: {needed:bytes} a chip, most of it {part}, against {usable:bytes} "
+        "usable.** "
         "The smallest size that holds it has {holds:int} chips ({sold_as}){tail}."
     ),
     "verdict_not_fit_any": N_(
-        "**{model} does not fit {chips:int} {chip}: {state:bytes} of model state against {usable:bytes} usable.** "
+        "**{model} does not fit {chips:int} {chip}: {needed:bytes} a chip, most of it {part}, against {usable:bytes} "
+        "usable.** "
         "No size that is sold holds it; choose another chip."
     ),
     "tail_lora_fits": N_("; LoRA does fit these {chips:int}"),

@@ -12,6 +12,7 @@ from core.catalogue import Catalogue, Size
 from core.economics.bill import wall_hours
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
+from core.report import Speeds
 from core.scenario import Scenario
 from core.training.memory import chips_to_hold
 from core.training.workload import Workload
@@ -22,15 +23,23 @@ ROUNDING = 1e-9  # one chip more must not be asked for because of the last bit o
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a platform's size must do: hold the state, and run the work at this utilisation."""
+    """What a platform's size must do: hold the model, and run the work at the speed of its size.
+
+    ``holding``: the sizes on sale whose memory holds the model; ``None`` where only model state can be compared.
+    """
 
     workload: Workload
     state_bytes: float
     peak_flops: float
-    mfu: float
+    speeds: Speeds
     hbm_bytes: float | None
     usable_share: float
     min_tokens_per_chip: float
+    holding: np.ndarray | None
+
+    def wall_hours(self, chips: np.ndarray) -> np.ndarray:
+        """Hours of one run at numbers of chips."""
+        return np.asarray(wall_hours(self.workload.flops, chips, self.peak_flops, self.speeds.at(chips)))
 
 
 @lru_cache(maxsize=256)
@@ -54,10 +63,15 @@ def most_chips(need: Need, scenario: Scenario) -> float:
     return float(scenario.batch_tokens / (1.0 if need.workload.per_sample else need.min_tokens_per_chip))
 
 
+def holding_sizes(need: Need, catalogue: Catalogue, accelerator_id: str) -> np.ndarray:
+    """Sizes on sale whose memory holds the model, ascending."""
+    chips = size_chips(catalogue, accelerator_id)
+    return chips[chips >= fewest_chips(need)] if need.holding is None else chips[np.isin(chips, need.holding)]
+
+
 def usable_sizes(need: Need, scenario: Scenario, catalogue: Catalogue, accelerator_id: str) -> np.ndarray:
     """Sizes on sale that hold the model and that the batch can feed; the smallest that holds it at least."""
-    chips = size_chips(catalogue, accelerator_id)
-    holds = chips[chips >= fewest_chips(need)]
+    holds = holding_sizes(need, catalogue, accelerator_id)
     fed = holds[holds <= max(most_chips(need, scenario), holds[0] if len(holds) else 0.0)]
     return np.asarray(fed)
 
@@ -89,25 +103,29 @@ def matched_size(
 
     if scenario.match in ("chips", "finish") or cash_at is None:
         by_chips = scenario.match == "chips"
-        alone = float(wall_hours(need.workload.flops, 1.0, need.peak_flops, need.mfu))
-        wanted = float(focus_chips) if by_chips else alone / focus_wall_hours * (1 - ROUNDING)
-        wanted = max(wanted, fewest_chips(need))
-        size = catalogue.size_at_least(accelerator_id, wanted)
-        if size is not None:
-            return size, None
-        code = "match_chips" if by_chips else "match_finish"
-        return largest, note(code, chips=int(np.ceil(wanted)), largest=largest.chips)
+        sizes = holding_sizes(need, catalogue, accelerator_id)
+        hours = need.wall_hours(sizes)
+        enough = sizes >= focus_chips if by_chips else hours <= focus_wall_hours * (1 + ROUNDING)
+        if enough.any():
+            return catalogue.size_of(accelerator_id, int(sizes[np.argmax(enough)])), None
+        if by_chips or not len(sizes):
+            wanted = max(float(focus_chips), fewest_chips(need))
+            code = "match_chips" if by_chips else "match_none_fits"
+            return largest, note(code, chips=int(np.ceil(wanted)), largest=largest.chips)
+        # None is fast enough: the fastest, which need not be the largest.
+        return catalogue.size_of(accelerator_id, int(sizes[np.argmin(hours)])), note(
+            "match_finish", chips=int(sizes[np.argmin(hours)]), largest=largest.chips
+        )
 
     sizes = usable_sizes(need, scenario, catalogue, accelerator_id)
     if len(sizes) == 0:
         return largest, note("match_none_fits", chips=largest.chips)
-    cost = cash_at(sizes)
+    cost, hours = cash_at(sizes), need.wall_hours(sizes)
     if scenario.match == "budget":
         within = np.flatnonzero(cost <= scenario.budget_usd)
-        pick = within[-1] if len(within) else np.argmin(cost)
+        pick = within[np.argmin(hours[within])] if len(within) else np.argmin(cost)
         missed = None if len(within) else note("match_budget", budget=scenario.budget_usd)
     else:
-        hours = wall_hours(need.workload.flops, sizes, need.peak_flops, need.mfu)
         in_time = np.flatnonzero(scenario.iterations * hours <= scenario.deadline_weeks * HOURS_PER_WEEK)
         cheap = in_time[cost[in_time] <= cost[in_time].min() * (1 + TIE)] if len(in_time) else in_time
         pick = cheap[0] if len(cheap) else len(sizes) - 1

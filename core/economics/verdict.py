@@ -17,7 +17,7 @@ from core.messages import Message, joined, message
 from core.numbers import count
 from core.platforms import UNKNOWN_TERMS, bill_inputs
 from core.report import PlatformEstimate, Report
-from core.training.memory import chips_to_hold, state_bytes
+from core.training.memory import state_bytes
 
 TIE_WIN_SHARE = 0.60
 TIE_GAP = 0.10
@@ -112,16 +112,21 @@ def _not_needed(report: Report, catalogue: Catalogue) -> Message | None:
 
 
 def _not_fit(report: Report, catalogue: Catalogue) -> Message:
-    focus, share = report.focus, catalogue.constants["hbm_usable_share"].likely
-    hbm, state = focus.accelerator.hbm_bytes or 0.0, _state(report, catalogue)
-    usable = focus.size.chips * hbm * share
-    holds = catalogue.size_at_least(focus.accelerator.id, float(chips_to_hold(state, hbm, share)))
+    focus, lacking = report.focus, report.focus.shortfall
+    assert lacking is not None
     common: dict[str, Any] = dict(
-        model=model_name(report), chips=focus.size.chips, chip=focus.label, state=state, usable=usable
+        model=model_name(report),
+        chips=focus.size.chips,
+        chip=focus.label,
+        needed=lacking.needed_bytes,
+        usable=lacking.usable_bytes,
+        part=message(f"part_{lacking.part}"),
     )
+    holds = lacking.smallest
     if holds is None:
         return message("verdict_not_fit_any", **common)
-    lora = report.scenario.training != "lora" and _state(report, catalogue, lora=True) <= usable
+    frozen = _state(report, catalogue, lora=True)
+    lora = report.scenario.training != "lora" and frozen <= lacking.usable_bytes * focus.size.chips
     tail = message("tail_lora_fits", chips=focus.size.chips) if lora else ""
     return message("verdict_not_fit", **common, holds=holds.chips, sold_as=holds.sold_as, tail=tail)
 
@@ -179,7 +184,7 @@ def _caveat(p: PlatformEstimate) -> Message | None:
         return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
     if p.platform.plan in ("spot", *UNKNOWN_TERMS):
         return message(f"caveat_{p.platform.plan}", name=p.label)
-    if p.utilisation is not None and p.utilisation.origin == "borrowed":
+    if p.utilisation is not None and p.utilisation.origin in ("borrowed", "extrapolated"):
         return message("caveat_borrowed", name=p.label)
     return None
 

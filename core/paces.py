@@ -1,0 +1,96 @@
+"""How fast every platform of a scenario trains, over its sizes: the model, then what the user knows better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from core.catalogue import Accelerator, Catalogue
+from core.economics.sizing import size_chips
+from core.report import Speeds, Utilisation
+from core.scenario import Scenario
+from core.training.own_runs import adjusted
+from core.training.shapes import Shape
+from core.training.throughput import Reach, Work, is_modelled, reach, shape_for, utilisation_at
+from core.training.utilisation import is_moe, scaled, spread, stated, utilisation
+from core.training.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast one platform trains: over its sizes, and what stands behind it."""
+
+    speeds: Speeds
+    typical: Utilisation  # at the size asked for
+    reach: Reach | None  # None where medians of published runs stand in for the model
+
+    def at(self, chips: float) -> Utilisation:
+        """The speed at a size, with the range moved along."""
+        u, mfu = self.typical, float(self.speeds.at(chips))
+        if mfu == u.mfu:
+            return u
+        if u.log_sd <= 0:
+            return replace(u, mfu=mfu, mfu_p10=mfu, mfu_p90=mfu)
+        low, high = spread(mfu, u.log_sd, u.ceiling)
+        return replace(u, mfu=mfu, mfu_p10=low, mfu_p90=high)
+
+    def scaled(self, factor: float, typical: Utilisation) -> Pace:
+        """The same moved by ``factor``."""
+        return replace(self, speeds=self.speeds.scaled(factor, self.typical.ceiling), typical=typical)
+
+
+def _modelled(
+    scenario: Scenario, work: Work, shape: Shape | None, a: Accelerator, chips: int, moe: bool, catalogue: Catalogue
+) -> Pace | None:
+    """A platform's pace before the user's own value: the model, their speed assumption and their measurements."""
+    if not a.bf16_flops_dense:
+        return None
+    if shape is None or not is_modelled(a):
+        u = utilisation(a, scenario.precision, moe, catalogue)
+        return Pace(_flat(chips, u.mfu), u, None)
+    sizes = tuple(sorted({*(int(n) for n in size_chips(catalogue, a.id)), chips}))
+    r = reach(work, shape, a, sizes, catalogue)
+    plain = utilisation_at(r, a, chips)
+    if scenario.speed == "vendor" and not scenario.measured:
+        return Pace(Speeds(r.chips, r.mfu), plain, r)
+
+    def predicted_on(chip: Accelerator, n: int, batch_tokens: float) -> float:
+        there = reach(replace(work, batch_tokens=batch_tokens), shape, chip, (n,), catalogue)
+        return float(there.mfu[0])
+
+    u = adjusted(plain, scenario, a, catalogue, partial(predicted_on, a), predicted_on=predicted_on)
+    return Pace(Speeds(r.chips, r.mfu).scaled(u.mfu / plain.mfu, u.ceiling), u, r)
+
+
+def _flat(chips: float, mfu: float) -> Speeds:
+    return Speeds(np.array([float(chips)]), np.array([mfu]))
+
+
+def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) -> list[Pace | None]:
+    """The pace of every platform, ``None`` for a chip without a published peak."""
+    moe = bool(is_moe(load.params_total, load.params_active))
+    shape = shape_for(scenario, catalogue)
+    work = Work.of(scenario, load.flops_per_token)
+    found = [
+        _modelled(
+            scenario, work, shape, catalogue.accelerators[p.accelerator_id], p.chips or scenario.chips, moe, catalogue
+        )
+        for p in scenario.platforms
+    ]
+    lead = found[focus]
+    if scenario.mfu is None or lead is None:
+        return found
+    size = scenario.platforms[focus].chips or scenario.chips
+    own = stated(scenario.mfu, lead.typical.precision)
+    fixed = replace(lead, speeds=_flat(size, scenario.mfu), typical=own)
+    if scenario.mfu_scope == "all":
+        given = scenario.mfu
+        return [p and replace(p, speeds=_flat(size, given), typical=stated(given, p.typical.precision)) for p in found]
+    factor = scenario.mfu / lead.at(size).mfu
+    moved = [
+        p.scaled(factor, scaled(p.typical, factor)) if p and scenario.mfu_scope == "proportion" else p for p in found
+    ]
+    moved[focus] = fixed
+    return moved

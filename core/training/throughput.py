@@ -1,0 +1,209 @@
+"""How fast a scenario trains on a chip, at every size: the throughput model as the estimate asks for it.
+
+The plan of every size is the planner's; the optimism of a chosen plan, measured on published runs, is taken off.
+Speeds are MFU on the dense bf16 peak in the scenario's own count of FLOPs, so that ``wall_hours`` of that count
+gives the tokens per second of the model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from core.architecture_text import architecture_of
+from core.catalogue import Accelerator, Catalogue
+from core.messages import Message, message
+from core.report import Shortfall, Speeds, Utilisation
+from core.scenario import Scenario, Training
+from core.snapshot import snapshot_day
+from core.training.calibration import excluded
+from core.training.chips import Chips, chip_of
+from core.training.constants import CHOSEN, calibration, constants
+from core.training.memory import USABLE_SHARE, MemoryParts, memory_parts
+from core.training.plan import PRECISIONS, STACKS, Job, Plan
+from core.training.planner import best_over_sizes
+from core.training.residuals import CHOSEN_PLAN_LOG_SD, EXTRAPOLATED_LOG_SD, kind_of
+from core.training.shapes import Shape, shape_of, shape_of_size
+from core.training.utilisation import MFU_CEILING, spread
+
+MIN_RUNS = 3  # a narrow format counts as a chip's own from this many published runs of its silicon
+VENDOR = STACKS.index("vendor")
+LATEST_YEAR = 2026.95  # software is not taken to improve beyond what published runs show
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What decides speed, and nothing else: the key under which speeds are kept."""
+
+    model: str
+    architecture: str
+    params: float | None
+    active_params: float | None
+    seq_len: int
+    batch_tokens: float
+    training: Training
+    precision: str
+    flops_per_token: float
+
+    @classmethod
+    def of(cls, scenario: Scenario, flops_per_token: float) -> Work:
+        """The work of a scenario."""
+        return cls(
+            scenario.model,
+            scenario.architecture,
+            scenario.params,
+            scenario.active_params,
+            scenario.seq_len,
+            scenario.batch_tokens,
+            scenario.training,
+            scenario.precision,
+            flops_per_token,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the model says of one chip at some sizes, ascending: before any assumption about the user's code."""
+
+    chips: np.ndarray
+    mfu: np.ndarray  # bf16 basis
+    fits: np.ndarray
+    plan: Plan
+    memory: MemoryParts  # bytes per rank of the plan; of the one nearest to fitting where none fits
+    usable_bytes: float  # per chip
+    ranks_per_chip: int
+    precision: str
+    log_sd: float
+    n_runs: int
+    extrapolated: bool
+
+
+def shape_for(scenario: Scenario, catalogue: Catalogue) -> Shape | None:
+    """The scenario's model as the throughput model sees it; ``None`` for models counted in samples."""
+    architecture = architecture_of(scenario, catalogue)
+    if architecture is None:
+        total = float(scenario.params or scenario.active_params or math.nan)
+        return shape_of_size(total, float(scenario.active_params or total), float(scenario.seq_len))
+    return shape_of(architecture, float(scenario.seq_len)) if architecture.kind == "decoder" else None
+
+
+def software_year(catalogue: Catalogue) -> float:
+    """The date of the data as a decimal year."""
+    day = snapshot_day(catalogue.snapshot)
+    return LATEST_YEAR if day is None else min(LATEST_YEAR, day.year + (day.timetuple().tm_yday - 0.5) / 365)
+
+
+@lru_cache(maxsize=8)
+def _run_counts(catalogue: Catalogue) -> dict[tuple[str, str, bool], int]:
+    """Scored published runs by chip, precision and kind."""
+    counts: dict[tuple[str, str, bool], int] = {}
+    for row in catalogue.tables["runs"].rows:
+        if not excluded(row):
+            key = (row["accelerator_id"], row["precision"] or "", (row["n_experts"] or 0) > 1)
+            counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def formats(accelerator: Accelerator, catalogue: Catalogue) -> tuple[str, ...]:
+    """Number formats that somebody trains in on this silicon: bf16, and narrow ones with published runs."""
+    silicon = catalogue.silicon(accelerator.id).silicon
+    found = {"bf16": MIN_RUNS}
+    for (chip, precision, _), n in _run_counts(catalogue).items():
+        if precision in PRECISIONS and catalogue.silicon(chip).silicon == silicon:
+            found[precision] = found.get(precision, 0) + n
+    return tuple(p for p in PRECISIONS if found.get(p, 0) >= MIN_RUNS and p != "fp16")
+
+
+def is_modelled(accelerator: Accelerator) -> bool:
+    """Whether the chip's published figures are enough for the model."""
+    return bool(accelerator.bf16_flops_dense and accelerator.hbm_bytes and accelerator.hbm_bytes_per_s)
+
+
+@lru_cache(maxsize=512)
+def reach(work: Work, shape: Shape, accelerator: Accelerator, chips: tuple[int, ...], catalogue: Catalogue) -> Reach:
+    """The model's speed at every size in ``chips``; in the fastest of the chip's formats where the work asks for it."""
+    choices = formats(accelerator, catalogue) if work.precision == "best" else ("bf16",)
+    tried = [_reach(work, shape, accelerator, chips, p, catalogue) for p in choices]
+    return max(tried, key=lambda r: float(np.log(r.mfu).sum()))
+
+
+def _reach(
+    work: Work, shape: Shape, accelerator: Accelerator, chips: tuple[int, ...], precision: str, catalogue: Catalogue
+) -> Reach:
+    c, chip = constants(), chip_of(accelerator.id, catalogue)
+    adamw = catalogue.constants["state_bytes_per_param_adamw"].likely
+    sizes = np.array(chips, dtype=float)
+    job = Job(
+        ranks=sizes * chip.ranks_per_chip,
+        seq_len=float(work.seq_len),
+        batch_seqs=max(1.0, work.batch_tokens / work.seq_len),
+        precision=PRECISIONS.index(precision),
+        stack=VENDOR,
+        software_year=software_year(catalogue),
+        frozen=work.training == "lora",
+        optimizer_bytes=adamw - 4.0,
+    )
+    chosen = best_over_sizes(chip, shape, job, c)
+    tokens_per_s = job.batch_seqs * job.seq_len / chosen.seconds / sizes / c[CHOSEN]
+    held = memory_parts(chip, shape, replace(job, batch_seqs=job.batch_seqs / chosen.busy), chosen.plan)
+    moe = bool(shape.is_moe)
+    n_runs = sum(n for (i, p, m), n in _run_counts(catalogue).items() if i == accelerator.id and m == moe)
+    return Reach(
+        sizes,
+        tokens_per_s * work.flops_per_token / float(accelerator.bf16_flops_dense or math.nan),
+        chosen.fits,
+        chosen.plan,
+        held,
+        USABLE_SHARE * float(accelerator.hbm_bytes or math.nan),
+        int(chip.ranks_per_chip),
+        precision,
+        _log_sd(chip, shape, n_runs),
+        n_runs,
+        n_runs == 0,
+    )
+
+
+def _log_sd(chip: Chips, shape: Shape, n_runs: int) -> float:
+    """Spread of the prediction: the model's own error for this kind of run, a chosen plan, and a chip without runs."""
+    kinds = calibration()["kinds"]
+    kind = str(kind_of(chip.silicon, chip.torus_axes > 0, bool(shape.is_moe), VENDOR))
+    own = kinds.get(kind, kinds["all"])["log_sd"]
+    return math.hypot(own, CHOSEN_PLAN_LOG_SD, 0.0 if n_runs else EXTRAPOLATED_LOG_SD)
+
+
+def utilisation_at(r: Reach, accelerator: Accelerator, chips: float) -> Utilisation:
+    """The speed at one size, with its range and what stands behind it."""
+    speeds = Speeds(r.chips, r.mfu)
+    mfu, peak = float(speeds.at(chips)), accelerator.bf16_flops_dense or math.nan
+    own = {
+        "fp8": accelerator.fp8_flops_dense,
+        "mxfp8": accelerator.fp8_flops_dense,
+        "int8": accelerator.int8_ops_dense,
+        "nvfp4": accelerator.fp4_flops_dense,
+    }.get(r.precision)
+    ceiling = MFU_CEILING * max(1.0, (own or peak) / peak)
+    low, high = spread(mfu, r.log_sd, ceiling)
+    note: Message | None = None
+    if r.extrapolated:
+        note = message("mfu_extrapolated", "note", accelerator.id, chip=accelerator.short_name)
+    origin = "extrapolated" if r.extrapolated else "modelled"
+    return Utilisation(mfu, low, high, r.log_sd, r.n_runs, r.precision, origin, note, ceiling)
+
+
+def shortfall(r: Reach, chips: int, catalogue: Catalogue, accelerator_id: str) -> Shortfall | None:
+    """What memory lacks at a size; ``None`` where a plan fits.
+
+    Parts are those of the plan nearest to fitting: everything sharded, every layer recomputed.
+    """
+    at = int(np.searchsorted(r.chips, chips))
+    if r.fits[at]:
+        return None
+    parts = {n: float(np.broadcast_to(getattr(r.memory, n), r.chips.shape)[at]) for n in MemoryParts.__slots__}
+    largest = max(parts, key=lambda n: parts[n])
+    holding = r.chips[r.fits & (r.chips > chips)]
+    smallest = catalogue.size_at_least(accelerator_id, float(holding[0])) if len(holding) else None
+    ranks = r.ranks_per_chip
+    return Shortfall(sum(parts.values()) * ranks, r.usable_bytes, largest, parts[largest] * ranks, smallest)
