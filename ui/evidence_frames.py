@@ -43,7 +43,7 @@ def picked(table: pd.DataFrame, chip: str = "", code: str = "", words: str = "")
     return table[kept]
 
 
-def _first(table: pd.DataFrame, chips: frozenset[str]) -> pd.DataFrame:
+def chips_first(table: pd.DataFrame, chips: frozenset[str]) -> pd.DataFrame:
     """The table with the rows of some chips in front, each part in its order."""
     front = table[CHIP].isin(chips)
     return pd.concat([table[front], table[~front]])
@@ -146,7 +146,7 @@ def price_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
 @lru_cache(maxsize=32)
 def prices_with_first(catalogue: Catalogue, chips: frozenset[str], t: Translator) -> pd.DataFrame:
     """Every price, those of ``chips`` first."""
-    return _first(price_table(catalogue, t), chips)
+    return chips_first(price_table(catalogue, t), chips)
 
 
 def price_codes(*, roles: Sequence[str] = (), freshness: Sequence[str] = ()) -> str:
@@ -205,7 +205,7 @@ def fact_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
 def facts_with_first(catalogue: Catalogue, name: str, chips: frozenset[str], t: Translator) -> pd.DataFrame:
     """The facts of the table ``name``, those of ``chips`` first, without columns in which it says nothing."""
     table = fact_table(catalogue, t)
-    rows = _first(table[table[CODE] == name], chips)
+    rows = chips_first(table[table[CODE] == name], chips)
     silent = [c for c in ("range", "value", "grade", "note", "link") if (_words(rows[c]) == "").all()]
     if (rows["dated"] == dated("", t)).all():
         silent.append("dated")

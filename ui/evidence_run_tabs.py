@@ -21,7 +21,7 @@ from ui import frame, markup
 from ui.charts import Chart
 from ui.evidence_run_markup import nearest_table
 from ui.evidence_runs import chosen_mask
-from ui.evidence_tables import Columns, Tab, heading, link_column, rows_table, save, search, select
+from ui.evidence_tables import Columns, Tab, compared, heading, link_column, rows_table, save, search, select
 from ui.frame import View
 from ui.wording import chip_name, day, mfu_range, platform_names
 
@@ -121,8 +121,8 @@ def _all(view: View, catalogue: Catalogue, choice: Choice, charts: Sequence[Char
             none=counts["none"],
         ),
         t(
-            "Tokens per second and chip. The filters above choose here too. Error: by constants that have not seen the "
-            "run. None is dropped silently: the reason stands beside it."
+            "Tokens per second and chip, the chips compared here first; the filters above choose here too. Error: by "
+            "constants that have not seen the run. None is dropped silently: the reason stands beside it."
         ),
     )
     shows = {"": t("All"), "fit": t("In the fit"), "out|none": t("Out of the fit"), "none": t("Not predicted")}
@@ -154,7 +154,7 @@ def _all(view: View, catalogue: Catalogue, choice: Choice, charts: Sequence[Char
         "place": TextColumn(t("Where"), width=360),
         "id": TextColumn(t("Row"), width=120),
     }
-    here = table[chosen_mask(catalogue, choice)]
+    here = frames.chips_first(table[chosen_mask(catalogue, choice)], compared(view))
     rows_table(t, frames.picked(here, "", code, words), len(table), columns, "evidence_all", t("All runs"))
     save(view, "runs", t("Save all {n:int} runs (CSV)", n=len(runs)), run_frames.runs_in_full, catalogue)
     frame.downloads(view, charts)

@@ -138,7 +138,7 @@ def link_column(t: Translator) -> object:
     return LinkColumn(t("Link"), display_text=LINK, width=46)
 
 
-def _compared(view: View) -> frozenset[str]:
+def compared(view: View) -> frozenset[str]:
     """The chips of the scenario, whose rows stand first."""
     return frozenset(p.accelerator.id for p in view.report.platforms)
 
@@ -148,7 +148,7 @@ def _compared(view: View) -> frozenset[str]:
 
 def _prices(view: View, catalogue: Catalogue) -> None:
     t, facts = view.t, price_facts(catalogue)
-    table = frames.prices_with_first(catalogue, _compared(view), t)
+    table = frames.prices_with_first(catalogue, compared(view), t)
     ages = freshness_counts(facts)
     current, day = sum(ages.values()), snapshot_day(catalogue.snapshot)
     parts = {
@@ -243,7 +243,7 @@ def _facts(view: View, catalogue: Catalogue) -> None:
     with st.container(horizontal=True, gap="small", key="evidence_facts_filters"):
         words = search(t, "evidence_facts")
         name = select(t("Table"), tables, "evidence_facts_table")
-        here = frames.facts_with_first(catalogue, name, _compared(view), t)
+        here = frames.facts_with_first(catalogue, name, compared(view), t)
         chip = _chip(t, catalogue, here, f"evidence_facts_{name}") if here[frames.CHIP].any() else ""
     rows = frames.picked(here, chip, "", words)
     columns: Columns = {

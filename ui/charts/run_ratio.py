@@ -67,7 +67,7 @@ def _subtitle(drawn: Drawn, outside: int, t: Translate) -> str:
     }[drawn.show]
     parts = [held]
     if outside:
-        parts.append(fill(t("{n} beyond, at the edge"), {"n": outside}))
+        parts.append(fill(t("{n} beyond the axis"), {"n": outside}))
     return "; ".join(parts)
 
 
