@@ -130,7 +130,7 @@ def labels(t: Translator, *, samples: bool) -> dict[str, str]:
         CHIP: t("Chip"),
         CHIPS: t("Chips used"),
         RATE: t("Samples/s per chip") if samples else t("Tokens/s per chip"),
-        STEP: t("or a step, s"),
+        STEP: t("or seconds a step"),
         BATCH: t("Batch, samples") if samples else t("Batch, tokens"),
     }
 

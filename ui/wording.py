@@ -225,6 +225,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         kinds.get(s.training, ""),
         t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
         fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
+        _speed_note(report, t),
         _borrowed_note(report, t),
         fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
         listing([plan_name(plan, t) for plan in plans], t),
@@ -239,6 +240,21 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
 def is_borrowed(p: PlatformEstimate) -> bool:
     """Whether a platform's speed comes from other chips' runs, because too few of its own are published."""
     return p.utilisation is not None and p.utilisation.origin == "borrowed"
+
+
+def _speed_note(report: Report, t: Translate) -> str:
+    """How well tuned the code is taken to be, unless it is a vendor's recipe; and where it was measured."""
+    s = report.scenario
+    measured = dict.fromkeys(
+        p.accelerator.short_name
+        for p in report.platforms
+        if p.utilisation is not None and p.utilisation.origin == "own"
+    )
+    if measured:
+        return fill(t("speed of {chips} as you measured"), {"chips": listing(list(measured), t)})
+    if s.mfu is not None and s.mfu_scope == "all":
+        return ""
+    return {"first_try": t("first-try speed"), "tuned": t("tuned speed")}.get(s.speed, "")
 
 
 def _borrowed_note(report: Report, t: Translate) -> str:

@@ -70,6 +70,17 @@ def test_prices_of_different_precision_are_not_run_together() -> None:
     assert wording.price_dates([]) == ""
 
 
+def test_the_scenario_line_says_whose_speed_it_is(report: Report) -> None:
+    def said(report: Report, **fields: object) -> str:
+        return wording.scenario_line(replace(report, scenario=report.scenario.model_copy(update=fields)))
+
+    assert "speed" not in said(report)
+    assert "first-try speed" in said(report, speed="first_try") and "tuned speed" in said(report, speed="tuned")
+    assert "speed" not in said(report, speed="tuned", mfu=0.4, mfu_scope="all")
+    own = build_report((Row("tpu_v5p", 1e5, origin="own"), DEFAULT[2]), reference=None)
+    assert "speed of v5p as you measured" in said(own)
+
+
 def test_labels_of_the_sliders(report: Report) -> None:
     assert wording.chips_label(report) == "**Chips**, v5p :gray[· 4×4×8, sold as 128 of it]"
     assert wording.mfu_label(report) == (
