@@ -15,7 +15,7 @@ import numpy as np
 
 from core.catalogue import Catalogue
 from core.training.calibration import MEASURED, errors, excluded
-from core.training.constants import Constants, constants
+from core.training.constants import CHOSEN, Constants, constants
 from core.training.planner import best_plans
 from core.training.published import number, published_runs, text, why_not
 from core.training.shapes import model_flops_per_token
@@ -80,6 +80,8 @@ def validate(
             else best_plans(runs.chips, runs.shape, runs.job, values)
         )
         found = tokens_per_second_per_rank(runs.chips, runs.shape, runs.job, laid, values) * ranks
+        if plan == "chosen":
+            found = found / values[CHOSEN]
         flops = model_flops_per_token(runs.shape, runs.job.frozen)
         peak = np.asarray(runs.chips.bf16_flops) * ranks
         usual = CONSTANT_MFU * peak / flops
