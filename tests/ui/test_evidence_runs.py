@@ -23,6 +23,7 @@ from core.evidence.runs import Choice, EvidenceRuns, evidence_runs
 from core.link import preset_scenario
 from core.messages import message
 from core.report import Report
+from core.scenario import Platform
 from ui import evidence_run_frames as frames
 from ui.charts import errors_chart, ratio_chart
 from ui.charts.labels import plain
@@ -35,7 +36,6 @@ from ui.frame import to_csv
 from ui.i18n import translator
 from ui.theme import PALETTES, SLOTS, Scheme, chip_colours
 
-from .conftest import Row, build_report
 from .test_charts import numbers_of, texts_of
 from .test_tables import EVIL, Reader
 
@@ -249,10 +249,12 @@ def test_nothing_to_show_says_what_to_give_up(catalogue: Catalogue) -> None:
 # Colours
 
 
-def test_a_colour_is_one_chip_s(scenario: Report) -> None:
-    for scheme in SCHEMES:
-        for chips in (["tpu_v5p", "gb200_nvl72", "a100_80_sxm"], ["mi300x", "gaudi2", "tpu_v4", "tpu_v5e"]):
-            report = build_report(tuple(Row(c, 1e5, "X") for c in chips), reference=None)
+def test_a_colour_is_one_chip_s(catalogue: Catalogue, scenario: Report) -> None:
+    base = preset_scenario("continue_70b", catalogue)
+    for chips in (["tpu_v5p", "gb200_nvl72", "a100_80_sxm"], ["mi300x", "gaudi2", "tpu_v4", "tpu_v5e"]):
+        platforms = tuple(Platform(accelerator_id=chip) for chip in chips)
+        report = estimate(base.model_copy(update={"platforms": platforms, "focus": chips[0]}), catalogue)
+        for scheme in SCHEMES:
             found = chip_colours(report.platforms, scheme)
             assert len(set(found.values())) == len(found)
             assert SLOTS[scheme]["grey"][0] not in found.values()
