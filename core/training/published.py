@@ -200,7 +200,8 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
     vocab = np.where(np.isnan(vocab), USUAL_VOCAB, vocab)
     seq = number(rows, "seq_len")
     moe = experts > 1
-    head_dim, gated = _head_dim_and_gate(rows, total, layers, d, heads, kv, ff, vocab, seq, moe)
+    stated = column("head_dim", lambda a: a.head_dim)
+    head_dim, gated = _head_dim_and_gate(stated, total, layers, d, heads, kv, ff, vocab, seq, moe)
     attention = layers * attention_params(d, heads, kv, head_dim)
     matrices = np.where(gated, 3.0, 2.0)
     routed = np.where(moe, layers * matrices * d * ff * k, 0.0)
@@ -232,7 +233,7 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
 
 
 def _head_dim_and_gate(
-    rows: Sequence[Row],
+    stated: np.ndarray,
     total: np.ndarray,
     layers: np.ndarray,
     d: np.ndarray,
@@ -247,12 +248,11 @@ def _head_dim_and_gate(
 
     Tried: head sizes d/heads, 64, 128 and 256; tied or untied embeddings; learned positions.
     """
-    stated = number(rows, "head_dim")
     usual = np.where(np.isnan(stated), d / heads, stated)
-    best = np.full(len(rows), np.inf)
-    head_dim, gated = usual.copy(), np.ones(len(rows), dtype=bool)
+    best = np.full(len(stated), np.inf)
+    head_dim, gated = usual.copy(), np.ones(len(stated), dtype=bool)
     for size, penalty in ((None, 0.0), (64.0, COUNT_TOLERANCE), (128.0, COUNT_TOLERANCE), (256.0, COUNT_TOLERANCE)):
-        tried = usual if size is None else np.full(len(rows), size)
+        tried = usual if size is None else np.full(len(stated), size)
         open_ = ~moe & (np.isnan(stated) | (size is None))
         for matrices in (3.0, 2.0):
             body = layers * (attention_params(d, heads, kv, tried) + matrices * d * ff)

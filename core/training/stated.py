@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.training.chips import Chips
-from core.training.memory import USABLE_SHARE, memory_parts, micro_batch_that_fits, recompute_share
+from core.training.memory import memory_parts, micro_batch_that_fits, recompute_share
 from core.training.plan import STACKS, Job, Plan
 from core.training.shapes import Shape
 
@@ -22,6 +22,7 @@ COMPILED_FLOOR = 0.15  # XLA rematerialises something even where all would fit
 LARGE, VERY_LARGE = 2e10, 1.2e11  # parameters from which vendors split a model on GPUs, and split it more
 INTERLEAVED_SINCE = 2023.0
 EXPERTS_TOGETHER = 8.0
+STATE_SHARE = 0.7  # beyond this share of memory model state leaves no room to work, and experts are split
 
 _BY_HAND = tuple(STACKS.index(s) for s in ("vendor", "mlperf", "deepspeed"))
 
@@ -122,7 +123,7 @@ def _experts(
     expert = np.where(shape.is_moe, np.maximum(expert, 1.0), 1.0)
     plan = Plan(tensor, pipeline, context, expert, 1.0, replicas, 1.0, 1.0, 1.0, 1.0)
     state = memory_parts(chips, shape, job, plan)
-    full = state.weights + state.gradients + state.optimizer > USABLE_SHARE * chips.hbm_bytes
+    full = state.weights + state.gradients + state.optimizer > STATE_SHARE * chips.hbm_bytes
     return expert, np.where(shape.is_moe & (tensor > 1) & (expert <= replicas) & full, tensor, 1.0)
 
 
