@@ -208,8 +208,10 @@ def write_calibration(catalogue: Catalogue, path: Path) -> Answer:
     from core.training.calibration import calibrate
     from core.training.calibration_file import as_text
 
-    with written_whole(str(path)) as file:  # before the fit: better to know at once
-        found = calibrate(catalogue, _progress)
+    if not os.access(path.parent, os.W_OK):  # better to know before the fit than after it
+        raise InputError(message("file_unwritable", "error", file=str(path), why="no permission to write there"))
+    found = calibrate(catalogue, _progress)
+    with written_whole(str(path)) as file:
         file.write(as_text(found))
     return [_said("calibration_written", path, found)], 0
 

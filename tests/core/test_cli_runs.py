@@ -299,11 +299,19 @@ def test_calibrate_writes_one_file_whole_and_shows_its_progress(fit, tmp_path, c
     assert "5.0" in lines[0] and "20.0" in lines[0]
 
 
+def test_a_folder_that_cannot_be_written_to_is_said_before_the_fit(fit, tmp_path, capsys):
+    with pytest.raises(InputError, match="cannot be written"):
+        write_calibration(None, tmp_path / "none" / "calibration.json")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_fit_that_breaks_off_leaves_the_file_as_it_was(monkeypatch, tmp_path):
+    """And while it runs, which takes minutes, nothing stands beside it."""
     path = tmp_path / "calibration.json"
     path.write_text("old")
 
     def calibrate(catalogue, log):
+        assert [p.name for p in tmp_path.iterdir()] == ["calibration.json"]
         raise KeyboardInterrupt
 
     monkeypatch.setattr("core.training.calibration.calibrate", calibrate)
