@@ -251,7 +251,7 @@ def _speed_note(report: Report, t: Translate) -> str:
         if p.utilisation is not None and p.utilisation.origin == "own"
     )
     if measured:
-        return fill(t("speed of {chips} as you measured"), {"chips": listing(list(measured), t)})
+        return fill(t("{chips} as you measured"), {"chips": listing(list(measured), t)})
     if s.mfu is not None and s.mfu_scope == "all":
         return ""
     return {"first_try": t("first-try speed"), "tuned": t("tuned speed")}.get(s.speed, "")
@@ -289,7 +289,7 @@ def origin_name(origin: str, t: Translate = identity) -> str:
     names = {
         "measured": t("measured"),
         "borrowed": t("borrowed"),
-        "own": t("your measurements"),
+        "own": t("your runs"),
         "user": t("your value"),
     }
     return names.get(origin, origin)

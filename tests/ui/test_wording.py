@@ -78,7 +78,7 @@ def test_the_scenario_line_says_whose_speed_it_is(report: Report) -> None:
     assert "first-try speed" in said(report, speed="first_try") and "tuned speed" in said(report, speed="tuned")
     assert "speed" not in said(report, speed="tuned", mfu=0.4, mfu_scope="all")
     own = build_report((Row("tpu_v5p", 1e5, origin="own"), DEFAULT[2]), reference=None)
-    assert "speed of v5p as you measured" in said(own)
+    assert "v5p as you measured" in said(own)
 
 
 def test_labels_of_the_sliders(report: Report) -> None:
@@ -103,7 +103,7 @@ def test_help_names_the_runs_behind_a_value(report: Report) -> None:
     borrowed = build_report((Row("tpu_v5p", 1.0, origin="borrowed"),), reference=None)
     assert "borrowed" in wording.mfu_help(borrowed)
     own = build_report((Row("tpu_v5p", 1.0, origin="own"),), reference=None)
-    assert "what you measured" in wording.mfu_help(own) and "your measurements 57" in wording.mfu_label(own)
+    assert "what you measured" in wording.mfu_help(own) and "your runs 57" in wording.mfu_label(own)
     assert "finishes no later" in wording.chips_help(report)
 
 
