@@ -48,7 +48,8 @@ def _modelled(
     if not a.bf16_flops_dense:
         return None
     if shape is None or not is_modelled(a):
-        u = utilisation(a, scenario.precision, moe, catalogue)
+        typical = utilisation(a, scenario.precision, moe, catalogue)
+        u = adjusted(typical, scenario, a, catalogue, lambda n, batch_tokens: typical.mfu)
         return Pace(_flat(chips, u.mfu), u, None)
     sizes = tuple(sorted({*(int(n) for n in size_chips(catalogue, a.id)), chips}))
     r = reach(work, shape, a, sizes, catalogue)
