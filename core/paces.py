@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,14 +24,12 @@ class Pace:
     """How fast one platform trains: over its sizes, and what stands behind it."""
 
     speeds: Speeds
-    typical: Utilisation  # at the size asked for
+    typical: Utilisation  # what all sizes share: spread, origin, runs, note
     reach: Reach | None  # None where medians of published runs stand in for the model
 
     def at(self, chips: float) -> Utilisation:
         """The speed at a size, with the range moved along."""
         u, mfu = self.typical, float(self.speeds.at(chips))
-        if mfu == u.mfu:
-            return u
         if u.log_sd <= 0:
             return replace(u, mfu=mfu, mfu_p10=mfu, mfu_p90=mfu)
         low, high = spread(mfu, u.log_sd, u.ceiling)
@@ -41,19 +40,33 @@ class Pace:
         return replace(self, speeds=self.speeds.scaled(factor, self.typical.ceiling), typical=typical)
 
 
+def sizes_with(asked: int | None, accelerator_id: str, catalogue: Catalogue) -> tuple[int, ...]:
+    """Sizes on sale and the one ``asked`` for, ascending: those that a speed is worked out for at once."""
+    sold = {int(n) for n in size_chips(catalogue, accelerator_id)}
+    return tuple(sorted(sold | {asked} if asked else sold))
+
+
 def _modelled(
-    scenario: Scenario, work: Work, shape: Shape | None, a: Accelerator, chips: int, moe: bool, catalogue: Catalogue
+    scenario: Scenario,
+    work: Work,
+    shape: Shape | None,
+    a: Accelerator,
+    asked: int | None,
+    moe: bool,
+    catalogue: Catalogue,
 ) -> Pace | None:
-    """A platform's pace before the user's own value: the model, their speed assumption and their measurements."""
+    """A platform's pace before the user's own value: the model, their speed assumption and their measurements.
+
+    Over the sizes on sale, and ``asked`` where that is another.
+    """
     if not a.bf16_flops_dense:
         return None
     if shape is None or not is_modelled(a):
         typical = utilisation(a, scenario.precision, moe, catalogue)
         u = adjusted(typical, scenario, a, catalogue, lambda n, batch_tokens: typical.mfu)
-        return Pace(_flat(chips, u.mfu), u, None)
-    sizes = tuple(sorted({*(int(n) for n in size_chips(catalogue, a.id)), chips}))
-    r = reach(work, shape, a, sizes, catalogue)
-    plain = utilisation_at(r, a, chips)
+        return Pace(_flat(u.mfu), u, None)
+    r = reach(work, shape, a, sizes_with(asked, a.id, catalogue), catalogue)
+    plain = utilisation_at(r, a, float(r.chips[0]))
     if scenario.speed == "vendor" and not scenario.measured:
         return Pace(Speeds(r.chips, r.mfu), plain, r)
 
@@ -61,12 +74,16 @@ def _modelled(
         there = reach(replace(work, batch_tokens=batch_tokens), shape, chip, (n,), catalogue)
         return float(there.mfu[0])
 
-    u = adjusted(plain, scenario, a, catalogue, partial(predicted_on, a), predicted_on=predicted_on)
-    return Pace(Speeds(r.chips, r.mfu).scaled(u.mfu / plain.mfu, u.ceiling), u, r)
+    # The factor is the same at every size, and what no chip can pass is seen to at each.
+    free = replace(plain, ceiling=math.inf)
+    u = adjusted(free, scenario, a, catalogue, partial(predicted_on, a), predicted_on=predicted_on)
+    speeds = Speeds(r.chips, r.mfu).scaled(u.mfu / plain.mfu, plain.ceiling)
+    return Pace(speeds, replace(u, ceiling=plain.ceiling), r)
 
 
-def _flat(chips: float, mfu: float) -> Speeds:
-    return Speeds(np.array([float(chips)]), np.array([mfu]))
+def _flat(mfu: float) -> Speeds:
+    """The same at every size."""
+    return Speeds(np.array([1.0]), np.array([mfu]))
 
 
 def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) -> list[Pace | None]:
@@ -74,21 +91,21 @@ def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) 
     moe = bool(is_moe(load.params_total, load.params_active))
     shape = shape_for(scenario, catalogue)
     work = Work.of(scenario, load.flops_per_token)
-    found = [
-        _modelled(
-            scenario, work, shape, catalogue.accelerators[p.accelerator_id], p.chips or scenario.chips, moe, catalogue
-        )
-        for p in scenario.platforms
-    ]
+    found = []
+    for i, p in enumerate(scenario.platforms):
+        a = catalogue.accelerators[p.accelerator_id]
+        # The others follow the focus over their own sizes; a chip that is sold in none is asked for as many.
+        asked = p.chips or (scenario.chips if i == focus or not catalogue.sizes(a.id) else None)
+        found.append(_modelled(scenario, work, shape, a, asked, moe, catalogue))
     lead = found[focus]
     if scenario.mfu is None or lead is None:
         return found
     size = scenario.platforms[focus].chips or scenario.chips
     own = stated(scenario.mfu, lead.typical.precision)
-    fixed = replace(lead, speeds=_flat(size, scenario.mfu), typical=own)
+    fixed = replace(lead, speeds=_flat(scenario.mfu), typical=own)
     if scenario.mfu_scope == "all":
         given = scenario.mfu
-        return [p and replace(p, speeds=_flat(size, given), typical=stated(given, p.typical.precision)) for p in found]
+        return [p and replace(p, speeds=_flat(given), typical=stated(given, p.typical.precision)) for p in found]
     factor = scenario.mfu / lead.at(size).mfu
     moved = [
         p.scaled(factor, scaled(p.typical, factor)) if p and scenario.mfu_scope == "proportion" else p for p in found

@@ -49,9 +49,9 @@ class Row:
         return self.pace.at(self.size.chips) if self.pace else None
 
     @property
-    def holding(self) -> np.ndarray | None:
+    def holding(self) -> tuple[int, ...] | None:
         """Sizes whose memory holds the model; ``None`` where only model state can be compared."""
-        return self.pace.reach.chips[self.pace.reach.fits] if self.pace and self.pace.reach else None
+        return self.pace.reach.holding if self.pace and self.pace.reach else None
 
 
 @lru_cache(maxsize=256)
@@ -153,7 +153,7 @@ def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offe
 def need_of(
     a: Accelerator,
     speeds: Speeds,
-    holding: np.ndarray | None,
+    holding: tuple[int, ...] | None,
     load: Workload,
     scenario: Scenario,
     catalogue: Catalogue,
@@ -298,7 +298,7 @@ def _shortfall(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogu
     usable = a.hbm_bytes * need.usable_share
     state = need.state_bytes / chips
     holds = catalogue.size_at_least(a.id, fewest_chips(need))
-    return None if state <= usable else Shortfall(state, usable, "optimizer", state, holds)
+    return None if state <= usable else Shortfall(state, usable, "state", state, holds)
 
 
 def port_of(scenario: Scenario, a: Accelerator) -> Message:

@@ -32,12 +32,23 @@ class Bill:
     total_usd: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Speeds:
-    """MFU over numbers of chips, both ascending arrays of one length; everything the scenario assumes included."""
+    """MFU over numbers of chips, arrays of one length, chips ascending; everything the scenario assumes included.
+
+    Equal where both arrays are.
+    """
 
     chips: np.ndarray
     mfu: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Speeds):
+            return NotImplemented
+        return np.array_equal(self.chips, other.chips) and np.array_equal(self.mfu, other.mfu)
+
+    def __hash__(self) -> int:
+        return hash((*self.chips.tolist(), *self.mfu.tolist()))
 
     def at(self, chips: Any) -> Any:
         """MFU at any numbers of chips: exact at the sizes kept, between them along a line in logarithms.
@@ -59,7 +70,8 @@ class Utilisation:
     ``origin``: ``modelled`` (the throughput model), ``extrapolated`` (the same for a chip without
     published runs), ``measured`` and ``borrowed`` (medians of runs, where the model does not apply),
     ``own`` (the user's own measured runs), ``user`` (typed by the user; no spread).
-    ``log_sd`` is the standard deviation of its natural logarithm.
+    ``log_sd`` is the standard deviation of its natural logarithm. ``n_runs`` counts the published runs of the
+    chip, the precision and the kind of model, or those a median is of; ``runs_mfu`` is what they reached.
     """
 
     mfu: float
@@ -71,6 +83,7 @@ class Utilisation:
     origin: str
     note: Message | None = None
     ceiling: float = 0.95  # no draw passes this: 95 % of the precision's own peak
+    runs_mfu: tuple[float, float] | None = None  # P10 and P90 of the published runs; of a few the ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,7 @@ class Shortfall:
 
     needed_bytes: float
     usable_bytes: float
-    part: str  # weights, gradients, optimizer, gathered, activations or logits
+    part: str  # weights, gradients, optimizer, gathered, activations, logits; state where only that is known
     part_bytes: float
     smallest: Size | None
 
@@ -112,7 +125,7 @@ class PlatformEstimate:
     size: Size
     utilisation: Utilisation | None  # at this size; None: no published bf16 peak, so no time and no bill
     speeds: Speeds | None  # the same over the sizes on sale
-    holding: np.ndarray | None  # sizes on sale that hold the model; None: only model state can be compared
+    holding: tuple[int, ...] | None  # sizes on sale that hold the model; None: only model state can be compared
     shortfall: Shortfall | None  # what memory lacks at this size; None: it holds the model
     wall_hours: float | None  # one final run
     chip_hours: float | None  # one final run

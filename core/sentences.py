@@ -212,8 +212,8 @@ SENTENCES: dict[str, str] = {
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
     ),
     "does_not_fit": N_(
-        "The model does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {over:bytes} more than is usable, "
-        "most of it {part} ({part_bytes:bytes}){holds}."
+        "The model does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {part_bytes:bytes} of it {part}, "
+        "and that is {over:bytes} more than is usable{holds}."
     ),
     "holds_smallest": N_("; the smallest size that holds it has {n:int} chips"),
     "holds_none": N_("; no size on sale holds it"),
@@ -223,13 +223,25 @@ SENTENCES: dict[str, str] = {
     "part_gathered": N_("gathered layers"),
     "part_activations": N_("activations"),
     "part_logits": N_("logits"),
+    "part_state": N_("model state"),
     "mfu_extrapolated": N_(
-        "{chip}: no published run, so its speed is extrapolated from its figures, with a wider range."
+        "{chip}: no run of this kind is in the fit, so its speed is extrapolated from its figures, with a wider range."
+    ),
+    "mfu_few_0": N_(
+        "{chip}: no {precision} run of this kind is published; its speed rests on {like:int} of chips with the same silicon."
+    ),
+    "mfu_few_1": N_(
+        "{chip}: one {precision} run of this kind is published; its speed rests on {like:int} of chips with the same silicon."
+    ),
+    "mfu_few_2": N_(
+        "{chip}: two {precision} runs of this kind are published; its speed rests on {like:int} of chips with the same silicon."
+    ),
+    "mfu_thin": N_(
+        "{chip}: fewer than {least:int} {precision} runs of this kind are published, so its speed rests on other kinds and formats."
     ),
     "mfu_borrowed": N_(
         "{chip}: too few published bf16 runs of this kind; its utilisation comes from {n} runs of {source}, with a wider range."
     ),
-    "mfu_moe": N_("Mixture-of-experts runs reach {ratio:pct} of the utilisation of dense ones ({n} published runs)."),
     "match_chips": N_("{chip}: {chips:int} chips are not sold; its largest size, {largest:int}, is used."),
     "match_finish": N_(
         "{chip}: no size on sale, up to {largest:int} chips, finishes as early; the fastest, {chips:int}, is used."
@@ -261,16 +273,17 @@ SENTENCES: dict[str, str] = {
         "**{model} needs no cluster: the whole work is {flops:flop}, {hours:hours} on one {chip}.** Rent one chip by the hour."
     ),
     "verdict_not_fit": N_(
-        "**{model} does not fit {chips:int} {chip}: {needed:bytes} a chip, most of it {part}, against {usable:bytes} "
-        "usable.** "
-        "The smallest size that holds it has {holds:int} chips ({sold_as}){tail}."
+        "**{model} does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {part_bytes:bytes} of it {part}, and "
+        "{usable:bytes} are usable.** The smallest size that holds it has {holds:int} chips{sold_as}{tail}."
     ),
     "verdict_not_fit_any": N_(
-        "**{model} does not fit {chips:int} {chip}: {needed:bytes} a chip, most of it {part}, against {usable:bytes} "
-        "usable.** "
-        "No size that is sold holds it; choose another chip."
+        "**{model} does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {part_bytes:bytes} of it {part}, and "
+        "{usable:bytes} are usable.** No size that is sold holds it, so choose another chip{tail}."
     ),
-    "tail_lora_fits": N_("; LoRA does fit these {chips:int}"),
+    "tail_lora_fits": N_("; LoRA fits on {chips:int}"),
+    "size_named": N_(" ({name})"),
+    "model_sized": N_("a {params:count} model"),
+    "model_sized_first": N_("A {params:count} model"),
     "verdict_no_price": N_(
         "**{focus} has no price here, so it has no total.** {best} is the cheapest that has one, at {total:usd} a version; "
         "enter your own quote to compare."
@@ -330,6 +343,8 @@ SENTENCES: dict[str, str] = {
     "caveat_capacity_block": N_("; {name} is paid ahead and cannot be cancelled"),
     "caveat_reserved_quote": N_("; {name} is by contract, whose term is not known"),
     "caveat_borrowed": N_("; {name}'s speed is borrowed from other chips' runs"),
+    "caveat_extrapolated": N_("; {name}'s speed is extrapolated, as no such run is in the fit"),
+    "caveat_thin": N_("; hardly a {precision} run like this on {name} is published"),
     "verdict_loses": N_(
         "**{focus} costs {ratio:ratio} {best} here: {total:usd} against {other:usd} a version.** "
         "It beats {best} only if {best} costs more than {price:rate} (now {now:rate}, {dated}){caveat}."
@@ -388,7 +403,7 @@ SENTENCES: dict[str, str] = {
     "gap_coarse_price_date": N_("The source gives the year or the quarter only; the price may be older than 90 days."),
     "gap_no_peak": N_("Neither time nor cost can be computed; the chip is listed and never compared."),
     "gap_no_memory_bandwidth": N_("Work that waits for memory cannot be timed."),
-    "gap_no_run": N_("Its speed is borrowed from other chips' runs, with a wider range."),
+    "gap_no_run": N_("Its speed is extrapolated from its figures, with a wider range."),
     "gap_no_matmul_ceiling": N_("How much of its peak a matrix product reaches in practice is not known."),
     "gap_no_scale_out": N_("How it slows down across nodes cannot be computed from figures of its own."),
     "gap_no_moe_run": N_("Its speed rests on other mixtures of experts, whose width and routing differ."),

@@ -35,7 +35,7 @@ class Need:
     hbm_bytes: float | None
     usable_share: float
     min_tokens_per_chip: float
-    holding: np.ndarray | None
+    holding: tuple[int, ...] | None
 
     def wall_hours(self, chips: np.ndarray) -> np.ndarray:
         """Hours of one run at numbers of chips."""

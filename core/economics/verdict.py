@@ -14,10 +14,11 @@ from typing import Any
 from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, BillInputs, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, joined, message
-from core.numbers import count
+from core.paces import sizes_with
 from core.platforms import UNKNOWN_TERMS, bill_inputs
 from core.report import PlatformEstimate, Report
 from core.training.memory import state_bytes
+from core.training.throughput import Work, is_modelled, reach, shape_for
 
 TIE_WIN_SHARE = 0.60
 TIE_GAP = 0.10
@@ -27,12 +28,14 @@ NOTEBOOK_FLOPS = 1e16  # minutes on any laptop
 MAX_NAMES = 3
 SHOWN_RATIO = 1.05
 LEAST_PARAMS = 1e6  # a smaller "model" is no answer
+UNPROVEN = ("caveat_borrowed", "caveat_extrapolated", "caveat_thin")
 MOSTLY = 0.25  # experiments lead the Cost page's sentence from this share of the bill
 
 
-def model_name(report: Report) -> str:
-    """``Llama 3.1 70B``, or the parameter count of an unnamed model."""
-    return report.workload.name or count(report.workload.params_total)
+def model_name(report: Report, *, first: bool = False) -> str | Message:
+    """``Llama 3.1 70B``, or of an unnamed model ``a 70B model``; ``first`` in a sentence, it has a capital."""
+    size = report.workload.params_total
+    return report.workload.name or message("model_sized_first" if first else "model_sized", params=size)
 
 
 def cash(p: PlatformEstimate) -> float:
@@ -76,7 +79,7 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
         return message(
             "verdict_single",
             focus=focus.label,
-            model=model_name(report),
+            model=model_name(report, first=True),
             tokens=scenario.tokens,
             total=cash(focus),
             hours=focus.wall_hours,
@@ -106,29 +109,43 @@ def _not_needed(report: Report, catalogue: Catalogue) -> Message | None:
     if hours >= TRIVIAL_CHIP_HOURS:
         return None
     code = "verdict_not_needed" if report.workload.flops < NOTEBOOK_FLOPS else "verdict_one_chip"
-    return message(
-        code, model=model_name(report), flops=report.workload.flops, hours=hours, chip=least.accelerator.short_name
-    )
+    name = model_name(report, first=True)
+    return message(code, model=name, flops=report.workload.flops, hours=hours, chip=least.accelerator.short_name)
 
 
 def _not_fit(report: Report, catalogue: Catalogue) -> Message:
     focus, lacking = report.focus, report.focus.shortfall
     assert lacking is not None
     common: dict[str, Any] = dict(
-        model=model_name(report),
+        model=model_name(report, first=True),
         chips=focus.size.chips,
         chip=focus.label,
         needed=lacking.needed_bytes,
-        usable=lacking.usable_bytes,
         part=message(f"part_{lacking.part}"),
+        part_bytes=lacking.part_bytes,
+        usable=lacking.usable_bytes,
+        tail=message("tail_lora_fits", chips=focus.size.chips) if _lora_fits(report, catalogue) else "",
     )
     holds = lacking.smallest
     if holds is None:
         return message("verdict_not_fit_any", **common)
-    frozen = _state(report, catalogue, lora=True)
-    lora = report.scenario.training != "lora" and frozen <= lacking.usable_bytes * focus.size.chips
-    tail = message("tail_lora_fits", chips=focus.size.chips) if lora else ""
-    return message("verdict_not_fit", **common, holds=holds.chips, sold_as=holds.sold_as, tail=tail)
+    named = "" if not holds.sold_as or holds.sold_as.startswith(f"{holds.chips} chip") else holds.sold_as
+    sold_as = message("size_named", name=named) if named else ""
+    return message("verdict_not_fit", **common, holds=holds.chips, sold_as=sold_as)
+
+
+def _lora_fits(report: Report, catalogue: Catalogue) -> bool:
+    """Whether adapters on the frozen model fit where full training does not."""
+    a, chips = report.focus.accelerator, report.focus.size.chips
+    if report.scenario.training == "lora":
+        return False
+    adapters = report.scenario.model_copy(update={"training": "lora"})
+    shape = shape_for(adapters, catalogue)
+    if shape is None or not is_modelled(a):
+        usable = (a.hbm_bytes or 0.0) * catalogue.constants["hbm_usable_share"].likely
+        return _state(report, catalogue, lora=True) <= usable * chips
+    work = Work.of(adapters, report.workload.flops_per_token)
+    return chips in reach(work, shape, a, sizes_with(chips, a.id, catalogue), catalogue).holding
 
 
 def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Message:
@@ -184,8 +201,11 @@ def _caveat(p: PlatformEstimate) -> Message | None:
         return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
     if p.platform.plan in ("spot", *UNKNOWN_TERMS):
         return message(f"caveat_{p.platform.plan}", name=p.label)
-    if p.utilisation is not None and p.utilisation.origin in ("borrowed", "extrapolated"):
-        return message("caveat_borrowed", name=p.label)
+    u = p.utilisation
+    if u is not None and u.origin in ("borrowed", "extrapolated"):
+        return message(f"caveat_{u.origin}", name=p.label)
+    if u is not None and u.note is not None and u.note.code == "mfu_thin":
+        return message("caveat_thin", name=p.label, precision=u.precision)
     return None
 
 
@@ -209,8 +229,8 @@ def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Messag
     common: dict[str, Any] = dict(
         names=joined([message("named_total", name=p.label, total=cash(p)) for p in shown], "list_more"),
         reason=message("reason_error" if unsure else "reason_gap"),
-        # A borrowed speed is part of the error the tie speaks of, and the table marks it.
-        caveat=next((c for p in shown if (c := _caveat(p)) and c.code != "caveat_borrowed"), ""),
+        # A speed that few runs stand behind is part of the error the tie speaks of, and the table marks it.
+        caveat=next((c for p in shown if (c := _caveat(p)) and c.code not in UNPROVEN), ""),
         tail=tail,
     )
     if focus in close:

@@ -24,10 +24,10 @@ from core.training.chips import Chips, chip_of
 from core.training.constants import CHOSEN, calibration, constants
 from core.training.memory import USABLE_SHARE, MemoryParts, memory_parts
 from core.training.plan import PRECISIONS, STACKS, Job, Plan
-from core.training.planner import best_over_sizes
+from core.training.planner import best_over_sizes, plans_over_sizes
 from core.training.residuals import CHOSEN_PLAN_LOG_SD, EXTRAPOLATED_LOG_SD, kind_of
 from core.training.shapes import Shape, shape_of, shape_of_size
-from core.training.utilisation import MFU_CEILING, spread
+from core.training.utilisation import MFU_CEILING, published, spread
 
 MIN_RUNS = 3  # a narrow format counts as a chip's own from this many published runs of its silicon
 VENDOR = STACKS.index("vendor")
@@ -72,13 +72,20 @@ class Reach:
     mfu: np.ndarray  # bf16 basis
     fits: np.ndarray
     plan: Plan
-    memory: MemoryParts  # bytes per rank of the plan; of the one nearest to fitting where none fits
+    memory: MemoryParts  # bytes per rank of the plan; of the one that needs least where none fits
     usable_bytes: float  # per chip
     ranks_per_chip: int
     precision: str
     log_sd: float
-    n_runs: int
-    extrapolated: bool
+    n_runs: int  # published, of this chip, precision and kind
+    runs_mfu: tuple[float, float] | None  # what they reached
+    n_like: int  # the same of all chips of its silicon
+    extrapolated: bool  # no run of this kind on this chip in any format
+
+    @property
+    def holding(self) -> tuple[int, ...]:
+        """Sizes at which some plan fits."""
+        return tuple(int(n) for n in self.chips[self.fits])
 
 
 def shape_for(scenario: Scenario, catalogue: Catalogue) -> Shape | None:
@@ -150,20 +157,37 @@ def _reach(
     tokens_per_s = job.batch_seqs * job.seq_len / chosen.seconds / sizes / c[CHOSEN]
     held = memory_parts(chip, shape, replace(job, batch_seqs=job.batch_seqs / chosen.busy), chosen.plan)
     moe = bool(shape.is_moe)
-    n_runs = sum(n for (i, p, m), n in _run_counts(catalogue).items() if i == accelerator.id and m == moe)
+    like = [a for a in catalogue.accelerators if catalogue.silicon(a).silicon == chip.silicon]
+    any_runs = sum(n for (i, p, m), n in _run_counts(catalogue).items() if i == accelerator.id and m == moe)
     return Reach(
         sizes,
         tokens_per_s * work.flops_per_token / float(accelerator.bf16_flops_dense or math.nan),
         chosen.fits,
         chosen.plan,
-        held,
+        held if chosen.fits.all() else _least_memory(chip, shape, job, held, ~chosen.fits),
         USABLE_SHARE * float(accelerator.hbm_bytes or math.nan),
         int(chip.ranks_per_chip),
         precision,
-        _log_sd(chip, shape, n_runs),
-        n_runs,
-        n_runs == 0,
+        _log_sd(chip, shape, any_runs),
+        *published(catalogue, accelerator.id, precision, moe),
+        sum(published(catalogue, a, precision, moe)[0] for a in like),
+        any_runs == 0,
     )
+
+
+def _least_memory(chip: Chips, shape: Shape, job: Job, held: MemoryParts, tight: np.ndarray) -> MemoryParts:
+    """``held`` with the memory of the plan that needs least of it at every size in ``tight``, where none fits."""
+    size, one, plan, _ = plans_over_sizes(chip, shape, replace(job, ranks=np.asarray(job.ranks)[tight]))
+    tried = memory_parts(chip, shape, one, plan)
+    total = np.broadcast_to(np.asarray(tried.total), size.shape)
+    out = {name: np.broadcast_to(getattr(held, name), tight.shape).astype(float) for name in MemoryParts.__slots__}
+    for at, place in enumerate(np.flatnonzero(tight)):
+        here = np.flatnonzero(size == at)
+        best = here[np.argmin(total[here])] if len(here) else None
+        if best is not None and total[best] < sum(v[place] for v in out.values()):
+            for name, values in out.items():
+                values[place] = np.broadcast_to(getattr(tried, name), size.shape)[best]
+    return MemoryParts(**out)
 
 
 def _log_sd(chip: Chips, shape: Shape, n_runs: int) -> float:
@@ -189,14 +213,18 @@ def utilisation_at(r: Reach, accelerator: Accelerator, chips: float) -> Utilisat
     note: Message | None = None
     if r.extrapolated:
         note = message("mfu_extrapolated", "note", accelerator.id, chip=accelerator.short_name)
+    elif r.n_runs < MIN_RUNS:
+        said = {"chip": accelerator.short_name, "precision": r.precision}
+        code = "mfu_thin" if r.n_like < MIN_RUNS else f"mfu_few_{r.n_runs}"
+        note = message(code, "note", accelerator.id, **said, like=r.n_like - r.n_runs, least=MIN_RUNS)
     origin = "extrapolated" if r.extrapolated else "modelled"
-    return Utilisation(mfu, low, high, r.log_sd, r.n_runs, r.precision, origin, note, ceiling)
+    return Utilisation(mfu, low, high, r.log_sd, r.n_runs, r.precision, origin, note, ceiling, r.runs_mfu)
 
 
 def shortfall(r: Reach, chips: int, catalogue: Catalogue, accelerator_id: str) -> Shortfall | None:
     """What memory lacks at a size; ``None`` where a plan fits.
 
-    Parts are those of the plan nearest to fitting: everything sharded, every layer recomputed.
+    Parts are those of the plan that needs least.
     """
     at = int(np.searchsorted(r.chips, chips))
     if r.fits[at]:

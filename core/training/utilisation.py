@@ -1,10 +1,9 @@
-"""How much of a chip's peak a training run reaches: the interface, and its first filling.
+"""How much of a chip's peak published training runs reach, and the median of them as a utilisation.
 
-In this release the answer is the median over published, measured runs of
-``throughput × our own model FLOPs ÷ dense bf16 peak``, per chip, precision and kind (dense or
-mixture of experts), with its spread.
-A chip or precision without enough runs borrows from the nearest one that has them, says so, and
-is given a wider range. The full throughput model will answer the same call.
+A run counts with ``throughput × our own model FLOPs ÷ dense bf16 peak``, per chip, precision and kind (dense or
+mixture of experts). Where the throughput model does not apply (work counted in samples, a chip whose memory
+bandwidth is not published) the median of these runs stands in, with their spread. A chip or precision without
+enough runs borrows from the nearest one that has them, says so, and is given a wider range.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ PEER_PEAK = 0.15  # chips of one family this close in bf16 peak are taken for th
 MIN_LOG_SD = 0.05  # repeats of one configuration already differ by 3 to 5 %
 P90_NORMAL = 1.2815515655446004
 MFU_CEILING = 0.95
+FEW_RUNS = 10  # of fewer the lowest and the highest are told, not P10 and P90
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,24 @@ def _runs(catalogue: Catalogue, accelerator_id: str, precision: str, moe: bool) 
     return np.asarray(data.mfu[same])
 
 
+@lru_cache(maxsize=512)
+def published(
+    catalogue: Catalogue, accelerator_id: str, precision: str, moe: bool
+) -> tuple[int, tuple[float, float] | None]:
+    """How many runs of a chip, precision and kind are published, and what they reached (bf16 basis).
+
+    P10 and P90 of their MFU; of fewer than :data:`FEW_RUNS` the lowest and the highest; ``None`` of none.
+    """
+    return len(found := _runs(catalogue, accelerator_id, precision, moe)), _reached(found)
+
+
+def _reached(mfu: np.ndarray) -> tuple[float, float] | None:
+    if not len(mfu):
+        return None
+    low, high = np.quantile(mfu, (0.1, 0.9) if len(mfu) >= FEW_RUNS else (0.0, 1.0))
+    return float(low), float(high)
+
+
 def _summary(mfu: np.ndarray) -> tuple[float, float]:
     """Median and log standard deviation, the latter from P10 to P90 so that one outlier cannot set it."""
     p10, p50, p90 = np.quantile(mfu, (0.1, 0.5, 0.9))
@@ -147,7 +165,7 @@ def _measured(accelerator: Accelerator, precision: str, mfu: np.ndarray) -> Util
     median, log_sd = _summary(mfu)
     ceiling = _ceiling(accelerator, precision)
     low, high = spread(median, log_sd, ceiling)
-    return Utilisation(median, low, high, log_sd, len(mfu), precision, "measured", None, ceiling)
+    return Utilisation(median, low, high, log_sd, len(mfu), precision, "measured", None, ceiling, _reached(mfu))
 
 
 def _borrowed(accelerator: Accelerator, mfu: np.ndarray, source: str, gain: float = 1.0) -> Utilisation:

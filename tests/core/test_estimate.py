@@ -125,16 +125,43 @@ def test_any_scenario_is_answered_and_its_verdict_is_true(scenario):
 
 
 def test_same_finish_date_gives_the_smallest_size_that_ends_no_later():
+    """Every smaller size, asked for by itself, ends later or does not hold the model."""
     report = estimate(BASE, CATALOGUE)
     for p in report.platforms:
         assert p.wall_hours <= report.focus.wall_hours * (1 + 1e-9)
-        smaller = CATALOGUE.size_at_most(p.accelerator.id, p.size.chips - 1)
-        if not p.is_focus and smaller is not None:
-            assert p.wall_hours * p.size.chips / smaller.chips > report.focus.wall_hours or not holds(p, smaller.chips)
+        if p.is_focus:
+            continue
+        for size in CATALOGUE.sizes(p.accelerator.id):
+            if size.chips < p.size.chips:
+                smaller = alone(p.platform, size.chips)
+                assert smaller.wall_hours > report.focus.wall_hours or not smaller.fits
 
 
-def holds(p, chips):
-    return chips * p.accelerator.hbm_bytes * 0.92 >= 16 * 70.55e9
+def alone(platform, chips, **changes):
+    """One platform at one size, by itself."""
+    one = platform.model_copy(update={"chips": None})
+    return estimate(with_(platforms=(one,), focus=platform_keys((one,))[0], chips=chips, **changes), CATALOGUE).focus
+
+
+@pytest.mark.parametrize("scenario", CASES, ids=lambda s: s.preset)
+def test_a_size_has_one_speed_whoever_asks(scenario):
+    """As the focus, beside it, on a line of the chart and on its own."""
+    report = estimate(scenario, CATALOGUE)
+    for p in report.platforms:
+        u = p.utilisation
+        assert p.speeds.at(p.size.chips) == pytest.approx(u.mfu)
+        assert u.mfu_p10 < u.mfu < u.mfu_p90
+        one = p.platform.model_copy(update={"chips": None})
+        asked = with_(scenario, platforms=(one,), focus=platform_keys((one,))[0], chips=p.size.chips)
+        assert estimate(asked, CATALOGUE).focus.utilisation == u
+
+
+def test_more_chips_finish_sooner_and_reach_less_than_in_proportion():
+    """Chips wait for one another: over a wide span of sizes each does less the more there are."""
+    for chip in ("tpu_v5p", "tpu_v6e", "h100_sxm", "b200_sxm"):
+        speeds = alone(Platform(accelerator_id=chip), 256).speeds
+        few, many = speeds.at(256), speeds.at(4096)
+        assert few * 256 < many * 4096 < few * 4096
 
 
 def test_same_chips_means_at_least_as_many():
@@ -157,10 +184,13 @@ def test_each_at_its_best_meets_the_deadline_with_few_chips():
 
 
 def test_an_impossible_match_says_so_and_still_answers():
-    tiny = (Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="t4"))
-    report = estimate(with_(platforms=tiny, chips=6144), CATALOGUE)
-    assert "match_finish" in [m.code for m in report.platforms[1].problems]
-    assert report.platforms[1].bills is not None
+    """Eight A100 hold a frozen 70B and are too slow; one T4 does not even hold it."""
+    small = [Platform(accelerator_id=chip) for chip in ("tpu_v5p", "a100_pcie", "t4")]
+    _, slow, tiny = estimate(with_(platforms=tuple(small), chips=6144, training="lora"), CATALOGUE).platforms
+    assert [m.code for m in slow.problems if m.severity != "note"] == ["match_finish"]
+    assert {"does_not_fit", "match_none_fits"} <= {m.code for m in tiny.problems}
+    assert slow.bills is not None and tiny.bills is not None
+    assert slow.comparable and not tiny.comparable
 
 
 def test_a_chip_without_a_price_has_no_total_and_says_so():
@@ -248,9 +278,15 @@ VERDICTS = {
     ),
     "verdict_no_prices": with_(platforms=(Platform(accelerator_id="mi455x"),), focus="mi455x"),
     "verdict_over_budget": with_(budget_usd=10_000),
-    "verdict_over_budget_iterations": with_(budget_usd=10e6, iterations=100),
+    "verdict_over_budget_iterations": with_(budget_usd=6e6, iterations=100, cash_usd=50e6),
     "verdict_single": with_(platforms=(Platform(accelerator_id="tpu_v5p"),)),
-    "verdict_tie_focus_out": BASE,
+    "verdict_tie_focus_out": with_(
+        platforms=(
+            Platform(accelerator_id="tpu_v5p"),
+            Platform(accelerator_id="h100_sxm"),
+            Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=3.3),
+        )
+    ),
     "verdict_tie": with_(
         platforms=(
             Platform(accelerator_id="h100_sxm"),
@@ -286,9 +322,10 @@ def test_the_verdict_grammar(code):
 def test_the_winner_of_a_verdict_holds_until_its_own_flip():
     scenario = VERDICTS["verdict_wins"]
     report = estimate(scenario, CATALOGUE)
-    at = report.verdict.params["mfu"]
-    tie = cash(estimate(with_(scenario, mfu=at), CATALOGUE))
-    assert tie["tpu_v5p"] == pytest.approx(tie["h100_sxm"], rel=0.02)  # sizes may step while the clock moves
+    at, other = report.verdict.params["mfu"], report["h100_sxm"]
+    pinned = (scenario.platforms[0], other.platform.model_copy(update={"chips": other.size.chips}))
+    tie = cash(estimate(with_(scenario, mfu=at, platforms=pinned), CATALOGUE))
+    assert tie["tpu_v5p"] == pytest.approx(tie["h100_sxm"])
 
 
 @pytest.mark.parametrize(
@@ -297,7 +334,7 @@ def test_the_winner_of_a_verdict_holds_until_its_own_flip():
         ({"budget_usd": 10_000}, ("tokens", "parameters"), ()),
         ({"budget_usd": 10_000, "new_hires": 1.0}, ("set-up",), ("It buys",)),
         ({"bytes_per_token": 1e6, "checkpoints_kept": 0}, ("It buys about", "tokens"), ("set-up",)),
-        ({"budget_usd": 10e6, "iterations": 100}, ("It buys 8", "parameters"), ("set-up",)),
+        ({"budget_usd": 6e6, "iterations": 100, "cash_usd": 50e6}, ("It buys ", "parameters"), ("set-up",)),
     ],
 )
 def test_what_an_exceeded_budget_buys_is_said_only_where_it_buys_something(changes, offered, not_offered):
@@ -305,6 +342,13 @@ def test_what_an_exceeded_budget_buys_is_said_only_where_it_buys_something(chang
     assert verdict.code.startswith("verdict_over_budget")
     assert all(word in verdict.text for word in offered)
     assert not any(word in verdict.text for word in not_offered)
+
+
+def test_the_iterations_an_exceeded_budget_buys_are_as_many_as_it_pays_for():
+    scenario = VERDICTS["verdict_over_budget_iterations"]
+    bought = int(re.search(r"It buys (\d+)", estimate(scenario, CATALOGUE).verdict.text)[1])
+    paid, more = (min(cash(estimate(with_(scenario, iterations=n), CATALOGUE)).values()) for n in (bought, bought + 1))
+    assert paid <= scenario.budget_usd < more
 
 
 def test_a_platform_without_a_peak_is_not_told_to_enter_a_quote():
@@ -417,4 +461,6 @@ def test_more_iterations_and_later_finish_never_cost_less():
 
 
 def test_a_report_is_the_same_every_time():
-    assert replace(estimate(BASE, CATALOGUE)) == estimate(BASE, CATALOGUE)
+    first = estimate(BASE, CATALOGUE)
+    assert replace(first) == estimate(BASE, CATALOGUE)
+    assert first != estimate(with_(precision="best"), CATALOGUE)
