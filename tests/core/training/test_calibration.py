@@ -121,14 +121,17 @@ def test_ten_chips_have_ten_runs():
 
 @pytest.mark.parametrize("chip", BY_CHIP)
 def test_it_beats_forty_per_cent_mfu_on_every_chip_with_ten_runs(chip):
+    """Near-duplicates count once: the median over sets of them of the median error of a set."""
     found = validate(SCORED, CATALOGUE)
-    at = BY_CHIP[chip]
-    assert median_error(found.predicted, at) < median_error(found.constant_mfu, at)
+    at = np.array(BY_CHIP[chip])
+    sets = [at[RUNS.duplicates[at] == d] for d in np.unique(RUNS.duplicates[at])]
+    own, constant = (np.median([median_error(p, s) for s in sets]) for p in (found.predicted, found.constant_mfu))
+    assert own < constant
 
 
 @pytest.mark.parametrize("chip", BY_CHIP)
 def test_it_beats_forty_per_cent_mfu_on_unseen_runs_too(chip):
-    """But where 40 % is right by chance, within what repeats of one configuration differ by."""
+    """But where 40 % is right by chance, within what repeats of one configuration differ by (v6e)."""
     constant = median_error(validate(SCORED, CATALOGUE).constant_mfu, BY_CHIP[chip])
     assert median_error(UNSEEN, BY_CHIP[chip]) < constant or constant < 0.05
 

@@ -161,7 +161,23 @@ def test_experts_are_divided_by_their_own_degrees():
     assert rank_params(shape, replace(plan, pipeline=4.0)) == pytest.approx((2e9 / 2 + 44e9 / 8) / 4)
 
 
+@pytest.mark.parametrize(("replicas", "shard"), [(64.0, 64.0), (64.0, 8.0), (64.0, 1.0)])
+def test_full_sharding_holds_the_layer_at_work_and_the_next_in_full(replicas, shard):
+    """Their bf16 weights and gradients; replicas hold all layers anyway."""
+    parts = memory_parts(
+        SWITCHED, of_size(48e9), job(64, batch=64.0), replace(ONE_RANK, replicas=replicas, shard=shard)
+    )
+    assert parts.gathered == pytest.approx(2 * (2 + 2) * 48e9 / 48 if shard > 1 else 0.0)
+
+
 # Activations
+
+
+@given(cases())
+def test_compiled_steps_keep_half_again_to_twice_as_much(case):
+    """What XLA keeps against hand-written kernels, as porters found."""
+    kept = [activation_bytes_per_token(case.shape, case.plan.tensor, compiled) for compiled in (False, True)]
+    assert 1.5 <= kept[1] / kept[0] <= 2.0
 
 
 @pytest.mark.parametrize("tensor", [1, 2, 4, 8])
