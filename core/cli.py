@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default measured"
     )
     e.add_argument("--speed", metavar="SETTING", help=f"how well tuned the code is: {', '.join(allowed('speed'))}")
+    e.add_argument("--optimizer", metavar="NAME", help=f"what updates the weights: {', '.join(allowed('optimizer'))}")
     e.add_argument(
         "--measured",
         metavar="CHIP:CHIPS=SPEED",
@@ -190,6 +191,8 @@ def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Me
         changes |= {"mfu": _number("--mfu", "mfu", args.mfu), "mfu_scope": "all"}
     if args.speed is not None:
         changes["speed"] = _word("--speed", "speed", args.speed)
+    if args.optimizer is not None:
+        changes["optimizer"] = _word("--optimizer", "optimizer", args.optimizer)
     if args.platform:
         changes |= _platforms(args.platform, base, catalogue)
     scenario = Scenario(**(dict(base) | changes))

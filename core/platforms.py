@@ -19,7 +19,7 @@ from core.paces import Pace, paces
 from core.records import Access
 from core.report import Shortfall, Speeds, Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
-from core.training.memory import state_bytes
+from core.training.optimizers import model_state_bytes
 from core.training.throughput import shortfall
 from core.training.workload import Workload, workload_of
 
@@ -160,12 +160,7 @@ def need_of(
 ) -> Need:
     """What a size of this chip must do for the scenario."""
     constants = catalogue.constants
-    state = state_bytes(
-        load.params_total,
-        scenario.training,
-        constants["state_bytes_per_param_adamw"].likely,
-        constants["state_bytes_per_param_lora"].likely,
-    )
+    state = model_state_bytes(load.params_total, scenario.training, scenario.optimizer, catalogue)
     return Need(
         load,
         float(state),

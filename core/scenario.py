@@ -24,6 +24,7 @@ Plan = Literal[
 ]
 Training = Literal["pretrain", "continued", "full_finetune", "lora"]
 Precision = Literal["bf16", "best"]
+Optimizer = Literal["adamw", "adam_8bit", "paged_adam_8bit", "adafactor", "muon", "offloaded"]
 Speed = Literal["first_try", "tuned", "vendor"]
 FlopCount = Literal["architecture", "6nd"]
 CodeToday = Literal["pytorch_nvidia", "jax", "maxtext", "nothing"]
@@ -104,6 +105,7 @@ class Scenario(Record):
     training: Training
     speed: Speed = Field("vendor", description="how well tuned the code is taken to be, on every chip")
     precision: Precision
+    optimizer: Optimizer = Field("adamw", description="what updates the weights, and where its state is kept")
     flops: FlopCount = Field(description="architecture: counted per layer, causal; 6nd: 6 x active parameters x tokens")
     experiments: Annotated[float, Field(ge=1, le=100)] = Field(description="total compute over the final run")
     iterations: Annotated[int, Field(ge=1, le=1000)] = Field(description="full runs per model version")

@@ -11,10 +11,41 @@ from pathlib import Path
 
 from core.tables import SCHEMA, Cells, Column, Table, columns_by_table, read_cells, typed
 
-COLUMNS: dict[tuple[str, str], str] = {("presets", "speed"): "vendor"}
+COLUMNS: dict[tuple[str, str], str] = {("presets", "speed"): "vendor", ("presets", "optimizer"): "adamw"}
 """By table and column (schema.csv is a table too): the cell that every row of an older snapshot has."""
 
-ROWS: dict[str, tuple[Cells, ...]] = {}
+
+def _constants(columns: str, *rows: str) -> tuple[Cells, ...]:
+    """Rows of other_costs.csv; the cells of each line stand between bars, as those of ``columns``."""
+    names = columns.split(" | ")
+    return tuple(dict(zip(names, row.split(" | "), strict=True)) | {"date_precision": "year"} for row in rows)
+
+
+ROWS: dict[str, tuple[Cells, ...]] = {
+    "other_costs": _constants(
+        "cost_id | kind | low | likely | high | unit | date | grade | item | source",
+        "optimizer_bytes_per_param_adamw | memory | 8 | 12 | 12 | bytes | 2019 | primary | "
+        "optimiser state on the chip, AdamW | ZeRO, arXiv:1910.02054",
+        "optimizer_bytes_per_param_adam_8bit | memory | 2.03 | 6.03 | 6.03 | bytes | 2021 | secondary | "
+        "optimiser state on the chip, 8-bit Adam | 4 fp32 master weight + 2.03 moments (arXiv:2110.02861)",
+        "optimizer_bytes_per_param_paged_adam_8bit | memory | 0 | 0 | 2.03 | bytes | 2023 | secondary | "
+        "optimiser state on the chip, paged 8-bit Adam | moments on the host, no master weight (arXiv:2305.14314)",
+        "optimizer_bytes_per_param_adafactor | memory | 0.01 | 4 | 8 | bytes | 2018 | secondary | "
+        "optimiser state on the chip, Adafactor | 4 fp32 master weight (arXiv:1804.04235)",
+        "optimizer_bytes_per_param_muon | memory | 8 | 8 | 9 | bytes | 2025 | secondary | "
+        "optimiser state on the chip, Muon | 4 fp32 master weight + 4 momentum (arXiv:2502.16982)",
+        "optimizer_bytes_per_param_offloaded | memory | 0 | 0 | 0 | bytes | 2021 | primary | "
+        "optimiser state on the chip, offloaded AdamW | ZeRO-Offload, arXiv:2101.06840",
+        "optimizer_moved_bytes_per_param_paged_adam_8bit | host | 0 | 4.06 | 4.06 | bytes | 2023 | secondary | "
+        "bytes over the host link per trained parameter and step, paged 8-bit Adam | QLoRA, arXiv:2305.14314",
+        "optimizer_moved_bytes_per_param_offloaded | host | 4 | 4 | 4 | bytes | 2021 | primary | "
+        "bytes over the host link per trained parameter and step, offloaded AdamW | ZeRO-Offload, arXiv:2101.06840",
+        "host_link_bytes_per_s | host | 32e9 | 64e9 | 450e9 | bytes/s | 2024 | primary | "
+        "link of a chip to its host, one way | PCIe 5.0, 16 lanes of 32 GT/s",
+        "host_optimizer_params_per_s | host | 0.35e9 | 0.5e9 | 0.65e9 | parameters/s | 2026 | secondary | "
+        "parameters a second and chip that the host updates, offloaded AdamW | runs stas-002 and stas-004",
+    )
+}
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
 LATER_TABLES = ("silicon", "software_stacks", "publishers", "maturity")

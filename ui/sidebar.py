@@ -13,11 +13,13 @@ from core.catalogue import Catalogue
 from core.link import preset_scenario
 from core.numbers import NBSP
 from core.report import Report
-from core.scenario import CodeToday, FlopCount, Precision, Scenario, Speed, Training
+from core.scenario import CodeToday, FlopCount, Optimizer, Precision, Scenario, Speed, Training
+from core.training.optimizers import optimizer_cost
 from ui import own_model, own_runs, platform_chooser
 from ui.controls import Control, Desk, Values, fields_of, number, plain, use
 from ui.frame import View, escape, expander
 from ui.i18n import LANGUAGE_NAMES, Translator, languages
+from ui.wording import optimizer_names
 
 BY_COUNT = ""  # the model box's choice "by parameter count"
 OWN = ":own"  # and of the reader's own model; no model's name has a colon
@@ -62,6 +64,7 @@ CONTROLS = (
     plain("speed"),
     plain("precision"),
     plain("training"),
+    plain("optimizer"),
     plain("flops"),
     number("seq_len", whole=True),
     number("batch_tokens"),
@@ -254,6 +257,21 @@ def _money(view: View) -> None:
     )
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _optimizer_help(view: View) -> str:
+    """What each optimiser keeps on the chip, from the tables."""
+    t, names = view.t, optimizer_names(view.t)
+    kept = [f"{name}{NBSP}{optimizer_cost(code, view.catalogue).chip_bytes:.3g}" for code, name in names.items()]
+    return t(
+        "Bytes kept on the chip for each trained parameter, beside weights and gradients: {list}. Where it is 0 the "
+        "state is on the host, and every step waits for it; paging needs CUDA.",
+        list=", ".join(kept),
+    )
+
+
 def _more(view: View) -> None:
     t = view.t
     training = {
@@ -263,6 +281,13 @@ def _more(view: View) -> None:
         "lora": "LoRA",
     }
     st.selectbox(t("Kind of training"), get_args(Training), key=use("w_training"), format_func=training.__getitem__)
+    st.selectbox(
+        t("Optimiser"),
+        get_args(Optimizer),
+        key=use("w_optimizer"),
+        format_func=lambda code: _capital(optimizer_names(t)[code]),
+        help=_optimizer_help(view),
+    )
     samples = view.report.workload.per_sample
     if not samples:
         flops = {"architecture": t("Per layer, causal"), "6nd": f"6{NBSP}×{NBSP}N{NBSP}×{NBSP}D"}

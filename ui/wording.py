@@ -18,6 +18,7 @@ from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, WEEKS_PER_YEAR, c
 if TYPE_CHECKING:
     from core.catalogue import Offer, Size
     from core.report import PlatformEstimate, Report, Utilisation
+    from core.scenario import Optimizer
 
 Translate = Callable[[str], str]
 
@@ -107,6 +108,18 @@ def platform_names(
     """
     del t  # names of chips, providers and plans stand as in the data
     return {p.id: chip_name(p.label, p.accelerator.family) if full else p.label for p in platforms}
+
+
+def optimizer_names(t: Translate = identity) -> dict[Optimizer, str]:
+    """What an optimiser is called in a sentence."""
+    return {
+        "adamw": "AdamW",
+        "adam_8bit": t("8-bit Adam"),
+        "paged_adam_8bit": t("paged 8-bit Adam"),
+        "adafactor": "Adafactor",
+        "muon": "Muon",
+        "offloaded": t("AdamW on the host"),
+    }
 
 
 def chip_name(label: str, family: str) -> str:
@@ -224,6 +237,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         fill(amount, {"n": count(w.tokens)}),
         kinds.get(s.training, ""),
         t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
+        "" if s.optimizer == "adamw" else optimizer_names(t)[s.optimizer],
         fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
         _speed_note(report, t),
         _borrowed_note(report, t),

@@ -17,7 +17,7 @@ from core.messages import Message, joined, message
 from core.paces import sizes_with
 from core.platforms import UNKNOWN_TERMS, bill_inputs
 from core.report import PlatformEstimate, Report
-from core.training.memory import state_bytes
+from core.training.optimizers import model_state_bytes
 from core.training.throughput import Work, is_modelled, reach, shape_for
 
 TIE_WIN_SHARE = 0.60
@@ -94,9 +94,9 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
 
 
 def _state(report: Report, catalogue: Catalogue, *, lora: bool = False) -> float:
-    constants, training = catalogue.constants, report.scenario.training
-    each = [constants[f"state_bytes_per_param_{kind}"].likely for kind in ("adamw", "lora")]
-    return float(state_bytes(report.workload.params_total, "lora" if lora else training, each[0], each[1]))
+    scenario, params = report.scenario, report.workload.params_total
+    training = "lora" if lora else scenario.training
+    return float(model_state_bytes(params, training, scenario.optimizer, catalogue))
 
 
 def _not_needed(report: Report, catalogue: Catalogue) -> Message | None:

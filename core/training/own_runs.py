@@ -53,7 +53,7 @@ class Recalibration:
 
 
 def mark(scenario: Scenario) -> str:
-    """A few characters that stand for what a step trains: model, sequence, kind of training and precision.
+    """A few characters that stand for what a step trains: model, sequence, kind of training, precision and optimiser.
 
     Two scenarios that differ in one of these have different marks (up to chance, 1 in 16 million); chips, batch and
     money do not matter.
@@ -66,6 +66,7 @@ def mark(scenario: Scenario) -> str:
         scenario.seq_len,
         scenario.training,
         scenario.precision,
+        *(() if scenario.optimizer == "adamw" else (scenario.optimizer,)),  # marks made before there was a choice stay
     )
     return hashlib.sha256(repr(what).encode()).hexdigest()[:MARK_CHARS]
 

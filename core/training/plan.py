@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8")
+ADAMW_BYTES = 12.0  # fp32 master weight and two moments; what the fitted traffic of the optimiser is for
 STACKS = ("vendor", "mlperf", "llm_foundry", "pytorch", "jax", "deepspeed")
 
 
@@ -17,7 +18,8 @@ class Job:
 
     ``precision`` and ``stack`` are indices into :data:`PRECISIONS` and :data:`STACKS`;
     ``software_year`` is the date of the training software as a decimal year; ``frozen``: only
-    adapters are trained; ``finetune``: weights are given.
+    adapters are trained. Of the optimiser, per trained parameter: ``optimizer_bytes`` on the rank, and
+    ``host_seconds`` that a step waits for its traffic with the host.
     """
 
     ranks: Any
@@ -27,8 +29,9 @@ class Job:
     stack: Any
     software_year: Any
     frozen: Any = False
-    optimizer_bytes: Any = 12.0
+    optimizer_bytes: Any = ADAMW_BYTES
     gradient_bytes: Any = 2.0
+    host_seconds: Any = 0.0
 
     @property
     def tokens_per_rank(self) -> Any:

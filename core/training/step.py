@@ -13,7 +13,7 @@ import numpy as np
 
 from core.training.chips import Chips
 from core.training.constants import Constants
-from core.training.memory import rank_params, state_params
+from core.training.memory import ADAPTER_SHARE, rank_params, state_params
 from core.training.network import (
     axis_length,
     hierarchical_bandwidth,
@@ -23,6 +23,7 @@ from core.training.network import (
     wraps,
 )
 from core.training.plan import (
+    ADAMW_BYTES,
     PRECISIONS,
     STACKS,
     Job,
@@ -280,7 +281,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     linear = passes * 2.0 * tokens / speed * work
     traffic_unit = layers * tokens / chips.hbm_bytes_per_s
     width = 4.0 * d + 1.5 * shape.active_ff
-    head = np.where(np.asarray(job.frozen), 4.0, 6.0) * shape.head_params * tokens / (speed * c["head_efficiency"])
+    head = np.where(np.asarray(job.frozen), 4.0, 6.0) * shape.head_params * tokens / (speed * c["head_efficiency"] * np.where(chips.compiled, c["head_compiled"], 1.0))
     head = head + c["logit_bytes"] * shape.vocab * tokens / chips.hbm_bytes_per_s
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
     attention = (3.5 + again) * scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c))
@@ -304,8 +305,9 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     bubble = inner * c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave)
     data = data_seconds(chips, shape, job, plan, compute, c)
     slices = slice_seconds(chips, shape, job, plan, compute, c)
-    trained = np.where(np.asarray(job.frozen), 0.01, 1.0)
+    trained = np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
     optimizer = c["optimizer_traffic"] * trained * state_params(shape, plan) / chips.hbm_bytes_per_s
+    optimizer = optimizer * (job.optimizer_bytes / ADAMW_BYTES) + trained * state_params(shape, plan) * job.host_seconds
     beyond = np.log2(np.maximum(1.0, job.ranks / np.where(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))
     late = np.where(torus, c["straggler_slice"], c["straggler"]) * beyond
     straggler = (inner + bubble + data + slices + optimizer) * late

@@ -17,12 +17,13 @@ from core.architecture_text import architecture_of
 from core.catalogue import Accelerator, Catalogue
 from core.messages import Message, message
 from core.report import Shortfall, Speeds, Utilisation
-from core.scenario import Scenario, Training
+from core.scenario import Optimizer, Scenario, Training
 from core.snapshot import snapshot_day
 from core.training.calibration import excluded
 from core.training.chips import Chips, chip_of
 from core.training.constants import CHOSEN, calibration, constants
 from core.training.memory import USABLE_SHARE, MemoryParts, memory_parts
+from core.training.optimizers import optimizer_cost
 from core.training.plan import PRECISIONS, STACKS, Job, Plan
 from core.training.planner import best_over_sizes, plans_over_sizes
 from core.training.residuals import CHOSEN_PLAN_LOG_SD, EXTRAPOLATED_LOG_SD, kind_of
@@ -47,6 +48,7 @@ class Work:
     training: Training
     precision: str
     flops_per_token: float
+    optimizer: Optimizer = "adamw"
 
     @classmethod
     def of(cls, scenario: Scenario, flops_per_token: float) -> Work:
@@ -61,6 +63,7 @@ class Work:
             scenario.training,
             scenario.precision,
             flops_per_token,
+            scenario.optimizer,
         )
 
 
@@ -141,7 +144,7 @@ def _reach(
     work: Work, shape: Shape, accelerator: Accelerator, chips: tuple[int, ...], precision: str, catalogue: Catalogue
 ) -> Reach:
     c, chip = constants(), chip_of(accelerator.id, catalogue)
-    adamw = catalogue.constants["state_bytes_per_param_adamw"].likely
+    optimizer = optimizer_cost(work.optimizer, catalogue)
     sizes = np.array(chips, dtype=float)
     job = Job(
         ranks=sizes * chip.ranks_per_chip,
@@ -151,7 +154,8 @@ def _reach(
         stack=VENDOR,
         software_year=software_year(catalogue),
         frozen=work.training == "lora",
-        optimizer_bytes=adamw - 4.0,
+        optimizer_bytes=optimizer.chip_bytes,
+        host_seconds=optimizer.host_seconds * chip.ranks_per_chip,  # the ranks of a chip share its link
     )
     chosen = best_over_sizes(chip, shape, job, c)
     tokens_per_s = job.batch_seqs * job.seq_len / chosen.seconds / sizes / c[CHOSEN]

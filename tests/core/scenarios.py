@@ -109,6 +109,7 @@ def unmeasured(draw):
         training=draw(literal("training")),
         speed=draw(literal("speed")),
         precision=draw(literal("precision")),
+        optimizer=draw(literal("optimizer")),
         flops=draw(literal("flops")),
         experiments=draw(number(1, 100)),
         iterations=draw(st.integers(1, 1000)),

@@ -48,6 +48,7 @@ BAD = [
 --platform h100_sxm~on_demand~AWS~us-east-1~x
 --platform h100_sxm~on_demand~AWS~atlantis
 --speed fastest
+--optimizer adam
 --measured h100_sxm:64=900
 --measured h100_sxm:64=0tps
 --measured h100_sxm:64=2.5s
@@ -63,7 +64,7 @@ BAD = [
 ]
 EMPTY_OR_ODD = [
     *([option, ""] for option in ("--params", "--model", "--preset", "--link", "--tokens", "--mfu", "--platform")),
-    *([option, ""] for option in ("--speed", "--measured")),
+    *([option, ""] for option in ("--speed", "--optimizer", "--measured")),
     ["--model", "a\nb"],
     ["--preset", "\x1b[31mred"],
     ["--platform", "h100_sxm~on_demand~no\nbody"],

@@ -161,6 +161,7 @@ def test_a_step_time_and_its_rate_are_the_same_measurement():
         ("seq_len", 4096, True),
         ("training", "lora", True),
         ("precision", "best", True),
+        ("optimizer", "muon", True),
         ("chips", 256, False),
         ("batch_tokens", 1e6, False),
         ("speed", "first_try", False),
