@@ -9,9 +9,9 @@ import numpy as np
 
 from core.catalogue import Catalogue
 from core.economics.bill import bill_parts, total_usd, wall_hours
-from core.economics.sizing import size_chips, usable_sizes
+from core.economics.sizing import fewest_chips, size_chips, usable_sizes
 from core.platforms import bill_inputs, need_of
-from core.report import Curve, Report, Sweep
+from core.report import Curve, PlatformEstimate, Report, Sweep
 
 Axis = Literal["iterations", "chips", "mfu", "price", "tokens"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -66,8 +66,9 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     """Total cost, in the scenario's basis, of every platform while one input moves.
 
     ``iterations``: 1 to 8 or twice the scenario's; ``chips``: the focus's sizes, every platform on
-    that many chips; ``mfu``: 10 to 80 %, every platform reaching the same; ``price``: from half to
-    double of each platform's own, as a factor; ``tokens``: a tenth to ten times.
+    that many chips, NaN where so few do not hold the model; ``mfu``: 10 to 80 %, every platform
+    reaching the same; ``price``: from half to double of each platform's own, as a factor; ``tokens``:
+    a tenth to ten times.
     """
     scenario, load = report.scenario, report.workload
     x = _points(report, axis, catalogue)
@@ -102,10 +103,22 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
             return at(reached * there)
         return at(reached)
 
-    total, low, high = every(spread("mfu")), every(spread("mfu_p90")), every(spread("mfu_p10"))
+    holds = np.ones((len(used), len(x)), dtype=bool)
+    if axis == "chips":
+        holds = x >= column([_fewest(p, report, catalogue) for p in used])
+    total, low, high = (every(np.where(holds, spread(field), np.nan)) for field in ("mfu", "mfu_p90", "mfu_p10"))
     fixed = np.full(len(report.platforms), np.nan)
     fixed[place] = _fixed(report, catalogue)
     return Sweep(axis, x, tuple(p.id for p in report.platforms), total, low, high, fixed)
+
+
+def _fewest(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
+    """The smallest size of a platform that holds the model; infinite where none does."""
+    if p.holding is not None:
+        return float(min(p.holding, default=np.inf))
+    if p.speeds is None:
+        return np.inf
+    return fewest_chips(need_of(p.accelerator, p.speeds, None, report.workload, report.scenario, catalogue))
 
 
 def _fixed(report: Report, catalogue: Catalogue) -> float:

@@ -199,7 +199,8 @@ class Sweep:
     """Total cost (scenario basis) of every platform while one input moves.
 
     ``x`` has shape (n,); ``total_usd``, ``p10`` and ``p90`` have shape (platforms, n), NaN where
-    there is no price. ``fixed_usd`` (platforms,) is the part that does not grow with iterations.
+    there is no price, or so few chips do not hold the model. ``fixed_usd`` (platforms,) is the part
+    that does not grow with iterations.
     """
 
     axis: str

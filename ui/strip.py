@@ -13,7 +13,7 @@ from core.numbers import NBSP, parse_count, usd_short
 from core.report import Report
 from core.scenario import Match, MfuScope, Scenario
 from core.settle import base_scenario
-from ui import address, controls, wording
+from ui import address, controls, slider_wording
 from ui.controls import Control, Desk, Values, plain, use, write_count
 from ui.frame import View, escape
 
@@ -131,12 +131,12 @@ def _slider(
 def _chips(view: View) -> None:
     sizes: list[int | float] = [size.chips for size in view.catalogue.sizes(view.report.focus.accelerator.id)]
     _slider(
-        wording.chips_label(view.report, view.t),
+        slider_wording.chips_label(view.report, view.t),
         view.t("Chips"),
         _with(sizes, view.scenario.chips),
         "w_chips",
         lambda value: f"{value:,}",
-        wording.chips_help(view.report, view.t),
+        slider_wording.chips_help(view.report, view.t),
     )
 
 
@@ -147,18 +147,25 @@ def _mfu(view: View) -> None:
     here = _show_mfu(view.scenario, view.report, view.desk)
     assert isinstance(here, (int, float))
     _slider(
-        wording.mfu_label(view.report, view.t),
+        slider_wording.mfu_label(view.report, view.t),
         view.t("MFU reached"),
         _with(list(MFU_PERCENT), here),
         "w_mfu",
         lambda value: f"{value:g}{NBSP}%",
-        wording.mfu_help(view.report, view.t),
+        slider_wording.mfu_help(view.report, view.t),
     )
 
 
 def _budget(view: View) -> None:
     options = _with(list(BUDGETS), _whole(view.scenario.budget_usd))
-    _slider(wording.budget_label(view.t), view.t("Budget"), options, "w_budget", money, wording.budget_help(view.t))
+    _slider(
+        slider_wording.budget_label(view.t),
+        view.t("Budget"),
+        options,
+        "w_budget",
+        money,
+        slider_wording.budget_help(view.t),
+    )
 
 
 def money(value: float) -> str:
@@ -190,7 +197,7 @@ def _own_mfu(view: View) -> None:
             label_visibility="collapsed",
         )
         st.button(
-            t("Back to the measured value"),
+            t("Back to the model’s value"),
             key="mfu_back",
             type="tertiary",
             icon=":material/undo:",

@@ -15,8 +15,9 @@ from ui.money_tables import can_be_cured, median_text, money, price_only, range_
 from ui.theme import Scheme, Style, platform_styles
 from ui.wording import (
     Translate,
+    few_runs,
     identity,
-    is_borrowed,
+    is_extrapolated,
     platform_names,
     provider_of,
     round_money,
@@ -43,8 +44,9 @@ def _tags(p: PlatformEstimate, t: Translate) -> str:
     if u is not None and u.origin == "user":
         texts.append(fill(t("MFU {mfu:pct}: your value"), {"mfu": u.mfu}))
     tags = "".join(f"<span class=t>{escape(text)}</span>" for text in texts)
-    if u is not None and is_borrowed(p):
-        tags += f'<span class="t d" title="{escape(say(u.note, t))}">{escape(t("speed borrowed"))}</span>'
+    doubt = t("extrapolated") if is_extrapolated(p) else few_runs(p, t)
+    if u is not None and doubt:
+        tags += f'<span class="t d" title="{escape(say(u.note, t))}">{escape(doubt)}</span>'
     return tags
 
 
@@ -79,7 +81,7 @@ def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, 
     total = p.bills["cash"].total_usd
     low, mid, high = (max(0.0, min(v / scale, 1.0)) * 100 for v in (p.total_usd_p10, total, p.total_usd_p90))
     share = "" if p.in_budget_share is None else fill(t("{share:pct} in budget"), {"share": p.in_budget_share})
-    dot = f'class="b" style="left:{mid:.1f}%;color:' if is_borrowed(p) else f'style="left:{mid:.1f}%;background:'
+    dot = f'class="b" style="left:{mid:.1f}%;color:' if is_extrapolated(p) else f'style="left:{mid:.1f}%;background:'
     return (
         f'<td><div class="r" aria-hidden="true">{line}<i style="left:{(low + high) / 2:.1f}%;'
         f"width:max({high - low:.1f}%,{WHISKER_PX}px);"

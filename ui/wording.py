@@ -240,7 +240,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         "" if s.optimizer == "adamw" else optimizer_names(t)[s.optimizer],
         fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
         _speed_note(report, t),
-        _borrowed_note(report, t),
+        _extrapolated_note(report, t),
         fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
         listing([plan_name(plan, t) for plan in plans], t),
         fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
@@ -251,31 +251,39 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def is_borrowed(p: PlatformEstimate) -> bool:
-    """Whether a platform's speed comes from other chips' runs, because too few of its own are published."""
-    return p.utilisation is not None and p.utilisation.origin == "borrowed"
+def is_extrapolated(p: PlatformEstimate) -> bool:
+    """Whether no run like this on the platform's chip stands behind its speed."""
+    return p.utilisation is not None and p.utilisation.origin in ("extrapolated", "borrowed")
+
+
+def few_runs(p: PlatformEstimate, t: Translate = identity) -> str:
+    """``1 bf16 run`` where hardly any stands behind a speed that is not called extrapolated; else empty."""
+    u = p.utilisation
+    if u is None or u.note is None or not u.note.code.startswith(("mfu_few", "mfu_thin")):
+        return ""
+    forms = {0: t("no {precision} run"), 1: t("1 {precision} run")}
+    return fill(forms.get(u.n_runs, t("{n} {precision} runs")), {"n": u.n_runs, "precision": u.precision})
 
 
 def _speed_note(report: Report, t: Translate) -> str:
-    """How well tuned the code is taken to be, unless it is a vendor's recipe; and where it was measured."""
-    s = report.scenario
-    measured = dict.fromkeys(
-        p.accelerator.short_name
-        for p in report.platforms
-        if p.utilisation is not None and p.utilisation.origin == "own"
-    )
-    if measured:
-        return fill(t("{chips} as you measured"), {"chips": listing(list(measured), t)})
-    if s.mfu is not None and s.mfu_scope == "all":
-        return ""
-    return {"first_try": t("first-try speed"), "tuned": t("tuned speed")}.get(s.speed, "")
+    """How well tuned the code is taken to be, where the reader has not given a speed; and where it was measured."""
+    known = [(p.accelerator.short_name, p.utilisation.origin) for p in report.platforms if p.utilisation is not None]
+    speeds = {"first_try": t("first-try speed"), "tuned": t("tuned speed"), "vendor": t("vendor-recipe speed")}
+    measured = listing(list(dict.fromkeys(name for name, origin in known if origin == "own")), t)
+    parts = [
+        speeds[report.scenario.speed] if any(origin not in ("own", "user") for _, origin in known) else "",
+        fill(t("{chips} as you measured"), {"chips": measured}) if measured else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
-def _borrowed_note(report: Report, t: Translate) -> str:
-    n, known = sum(map(is_borrowed, report.platforms)), sum(p.utilisation is not None for p in report.platforms)
+def _extrapolated_note(report: Report, t: Translate) -> str:
+    n, known = sum(map(is_extrapolated, report.platforms)), sum(p.utilisation is not None for p in report.platforms)
     if not n:
         return ""
-    return t("speed borrowed") if known == 1 else fill(t("{n} of {known} speeds borrowed"), {"n": n, "known": known})
+    if known == 1:
+        return t("speed extrapolated")
+    return fill(t("{n} of {known} speeds extrapolated"), {"n": n, "known": known})
 
 
 def why_no_total(p: PlatformEstimate, t: Translate = identity) -> str:
@@ -301,8 +309,10 @@ def mfu_range(u: Utilisation | None) -> str:
 def origin_name(origin: str, t: Translate = identity) -> str:
     """Where a utilisation comes from."""
     names = {
-        "measured": t("measured"),
-        "borrowed": t("borrowed"),
+        "modelled": t("model"),
+        "extrapolated": t("extrapolated"),
+        "measured": t("median of runs"),
+        "borrowed": t("extrapolated"),
         "own": t("your runs"),
         "user": t("your value"),
     }
@@ -327,83 +337,6 @@ def size_short(size: Size) -> str:
 
 def _as_sold(size: Size) -> tuple[str, str]:
     return size.shape.replace("x", "×"), re.sub(r"(?<=[\s\d])x(?=[\s\d])", "×", size.sold_as)
-
-
-def chips_label(report: Report, t: Translate = identity) -> str:
-    """Label of the chips slider, as markdown: what the number means and how it is sold."""
-    focus = report.focus
-    detail = size_text(focus.size, t)
-    head = f"**{t('Chips')}**, {markdown(platform_names(report.platforms, t)[focus.id])}"
-    return f"{head} :gray[· {markdown(detail)}]" if detail else head
-
-
-def mfu_label(report: Report, t: Translate = identity) -> str:
-    """Label of the utilisation slider, as markdown: where the value comes from, with its range."""
-    u = report.focus.utilisation
-    if u is None:
-        return f"**{t('MFU reached')}**"
-    if u.origin == "user":
-        detail = t("your value")
-    elif report.workload.per_sample:  # every published run counted is of a language model
-        detail = fill(t("{range} from LLM runs"), {"range": mfu_range(u)})
-    elif u.origin == "measured":
-        detail = fill(t("typical {range} of {n:int} runs"), {"range": mfu_range(u), "n": u.n_runs})
-    else:
-        detail = f"{origin_name(u.origin, t)} {mfu_range(u)}"
-    return f"**{t('MFU reached')}** :gray[· {markdown(detail)}]"
-
-
-def budget_label(t: Translate = identity) -> str:
-    """Label of the budget slider, as markdown."""
-    return f"**{t('Budget')}** :gray[· {markdown(t('cash, no salaries'))}]"
-
-
-def chips_help(report: Report, t: Translate = identity) -> str:
-    """How the other platforms are sized."""
-    rules = {
-        "finish": t("The others take the smallest size on sale that finishes no later."),
-        "chips": t("The others take the same number of chips, or the next size on sale."),
-        "budget": t("The others take the largest size on sale that stays within the budget."),
-        "best": t("The others take their own cheapest size that meets the deadline."),
-    }
-    return " ".join([t("Sizes that can be bought only."), rules[report.scenario.match]])
-
-
-def mfu_help(report: Report, t: Translate = identity) -> str:
-    """What MFU is, and what stands behind the value."""
-    u, name = report.focus.utilisation, report.focus.accelerator.short_name
-    parts = [t("Share of the chip’s dense bf16 peak that trains the model; recomputation does not count.")]
-    if u is None:
-        return " ".join([*parts, fill(t("No bf16 peak is published for {name}."), {"name": name})])
-    if u.origin == "measured":
-        parts.append(
-            fill(
-                t("{n:int} measured runs of {name}: {mfu:pct}, P10–P90 {low:pct} to {high:pct}."),
-                {"n": u.n_runs, "name": name, "mfu": u.mfu, "low": u.mfu_p10, "high": u.mfu_p90},
-            )
-        )
-    elif u.origin == "borrowed":
-        parts.append(
-            fill(
-                t("No run like this is published for {name}, so the value is borrowed and its range wider."),
-                {"name": name},
-            )
-        )
-    elif u.origin == "own":
-        parts.append(t("It follows what you measured; the range is what your measurements leave open."))
-    else:
-        parts.append(t("You set this value; it has no range. Reset goes back to the measured one."))
-    if u.note is not None:
-        parts.append(say(u.note, t))
-    return " ".join(parts)
-
-
-def budget_help(t: Translate = identity) -> str:
-    """What the budget is compared with."""
-    return t(
-        "Cash a version: invoices less credits, new hires included, salaries you pay anyway left out. "
-        "It draws the budget line and the share of simulated cases that stay within it."
-    )
 
 
 def share_note(t: Translate = identity) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from core.messages import Message
 from core.records import Accelerator, Offer, Size
-from core.report import Bill, Curve, Flip, PlatformEstimate, Report, Sweep, Utilisation
+from core.report import Bill, Curve, Flip, PlatformEstimate, Report, Shortfall, Speeds, Sweep, Utilisation
 from core.scenario import Platform, Scenario, platform_keys
 from core.training.workload import Workload
 
@@ -43,7 +43,9 @@ class Row:
     sold: bool = True
     peak: bool = True
     label: str = ""
-    origin: str = "measured"
+    origin: str = "modelled"
+    note: str = ""  # code of what is said of the speed
+    runs: int = 13
     credits: float = 0.0
     experiments_share: float = 2 / 3
     median: float | None = None
@@ -123,6 +125,34 @@ def _label(row: Row, rows: tuple[Row, ...]) -> str:
     return row.label or (f"{short} {row.provider}" if sum(r.chip == row.chip for r in rows) > 1 else short)
 
 
+def _utilisation(row: Row, label: str) -> Utilisation:
+    user = row.origin == "user"
+    known = row.runs and not user
+    note = row.note or {"extrapolated": "mfu_extrapolated", "borrowed": "mfu_borrowed"}.get(row.origin)
+    return Utilisation(
+        0.57,
+        0.57 if user else 0.49,
+        0.57 if user else 0.64,
+        0.0 if user else 0.1,
+        0 if user else row.runs,
+        "bf16",
+        row.origin,
+        Message(note, {}, f"{label}: from runs of another chip.") if note else None,
+        0.95,
+        (0.52, 0.71) if known else None,
+    )
+
+
+def _shortfall(row: Row) -> Shortfall:
+    """Eight times the chips hold the model."""
+    return Shortfall(1.69e11, 2.94e10, "optimizer", 1.06e11, Size(row.chip, row.chips * 8, "", "eightfold"))
+
+
+def _speeds(row: Row) -> Speeds:
+    """A chip of four times as many does a little less."""
+    return Speeds(row.chips * np.array([0.25, 1.0, 4.0]), np.array([0.60, 0.57, 0.50]))
+
+
 def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, platform: Platform) -> PlatformEstimate:
     priced = row.total is not None
     total = row.total or 0.0
@@ -151,18 +181,10 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
         price_is_quote=row.quote is not None,
         median_offer=median,
         size=Size(row.chip, row.chips, "4x4x8" if row.chip == "tpu_v5p" else "", f"{row.chips} of it", row.sold),
-        utilisation=Utilisation(
-            0.57,
-            0.57 if user else 0.49,
-            0.57 if user else 0.64,
-            0.0 if user else 0.1,
-            13,
-            "bf16",
-            row.origin,
-            Message("mfu_borrowed", {}, f"{label}: from runs of another chip.") if row.origin == "borrowed" else None,
-        )
-        if row.peak
-        else None,
+        utilisation=_utilisation(row, label) if row.peak else None,
+        speeds=_speeds(row) if row.peak else None,
+        holding=tuple(row.chips * k for k in (1, 2, 4, 8)) if row.fits else (row.chips * 8,),
+        shortfall=None if row.fits else _shortfall(row),
         wall_hours=row.hours if row.peak else None,
         chip_hours=row.hours * row.chips if row.peak else None,
         bills={"cash": bill, "loaded": bill, "economic": bill} if billed else None,

@@ -217,11 +217,22 @@ def test_a_late_run_and_an_empty_bank_are_red() -> None:
     assert "short $201k" in strip
 
 
-def test_a_borrowed_speed_is_tagged_with_its_source() -> None:
-    report = build_report((Row("tpu_v5p", 1e5, origin="borrowed"), DEFAULT[2]), reference=None)
+@pytest.mark.parametrize("origin", ["extrapolated", "borrowed"])
+def test_an_extrapolated_speed_is_tagged_with_what_it_rests_on(origin: str) -> None:
+    report = build_report((Row("tpu_v5p", 1e5, origin=origin), DEFAULT[2]), reference=None)
     source = overview_table(report, "light")
-    assert 'class="t d" title="v5p: from runs of another chip."' in source
+    assert 'class="t d" title="v5p: from runs of another chip.">extrapolated</span>' in source
     assert source.count('<em class="b"') == 1
+    assert "extrapolated" in facts_table(report, "light")
+
+
+@pytest.mark.parametrize(("runs", "tag"), [(0, "no bf16 run"), (1, "1 bf16 run"), (2, "2 bf16 runs")])
+def test_a_speed_that_few_runs_stand_behind_is_tagged_but_not_drawn_as_extrapolated(runs: int, tag: str) -> None:
+    few = Row("b200_sxm", 1e5, runs=runs, note=f"mfu_few_{runs}")
+    source = overview_table(build_report((few, DEFAULT[2]), reference=None), "light")
+    assert f'title="B200: from runs of another chip.">{tag}</span>' in source
+    assert '<em class="b"' not in source
+    assert "bf16 run" not in overview_table(build_report(DEFAULT), "light")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

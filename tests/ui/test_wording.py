@@ -22,7 +22,8 @@ from .conftest import DEFAULT, Row, build_curves, build_report, build_sweep
 
 def test_scenario_line_of_the_default_example(report: Report) -> None:
     assert wording.scenario_line(report) == (
-        "Test 70B · 50B tokens · bf16 on all · 3× experiments · on demand · prices 19 Sep 2026 · snapshot 30 Nov 2026"
+        "Test 70B · 50B tokens · bf16 on all · vendor-recipe speed · 3× experiments · on demand · prices 19 Sep 2026 · "
+        "snapshot 30 Nov 2026"
     )
 
 
@@ -70,41 +71,30 @@ def test_prices_of_different_precision_are_not_run_together() -> None:
     assert wording.price_dates([]) == ""
 
 
+def with_(report: Report, **fields: object) -> Report:
+    return replace(report, scenario=report.scenario.model_copy(update=fields))
+
+
 def test_the_scenario_line_says_whose_speed_it_is(report: Report) -> None:
-    def said(report: Report, **fields: object) -> str:
-        return wording.scenario_line(replace(report, scenario=report.scenario.model_copy(update=fields)))
+    def said(report: Report, **fields: object) -> list[str]:
+        return wording.scenario_line(with_(report, **fields)).split(" · ")
 
-    assert "speed" not in said(report)
+    assert "vendor-recipe speed" in said(report)
     assert "first-try speed" in said(report, speed="first_try") and "tuned speed" in said(report, speed="tuned")
-    assert "speed" not in said(report, speed="tuned", mfu=0.4, mfu_scope="all")
+    mine = build_report((Row("tpu_v5p", 1e5, origin="user"), Row("h100_sxm", 1e5, origin="user")), reference=None)
+    assert "speed" not in wording.scenario_line(with_(mine, speed="tuned", mfu=0.57, mfu_scope="all"))
     own = build_report((Row("tpu_v5p", 1e5, origin="own"), DEFAULT[2]), reference=None)
-    assert "v5p as you measured" in said(own)
+    assert "tuned speed, v5p as you measured" in said(own, speed="tuned")
+    assert "v5p as you measured" in said(build_report((Row("tpu_v5p", 1e5, origin="own"),), reference=None))
 
 
-def test_labels_of_the_sliders(report: Report) -> None:
-    assert wording.chips_label(report) == "**Chips**, v5p :gray[· 4×4×8, sold as 128 of it]"
-    assert wording.mfu_label(report) == (
-        "**MFU reached** :gray[· typical 57\N{NO-BREAK SPACE}%\N{NO-BREAK SPACE}"
-        "\\(49\N{WORD JOINER}–\N{WORD JOINER}64\\) of 13 runs]"
-    )
-    assert "your value" in wording.mfu_label(build_report((Row("tpu_v5p", 1.0, origin="user"),), reference=None))
-
-
-def test_borrowed_speeds_are_counted_and_their_workload_named() -> None:
-    report = build_report((Row("tpu_v5p", 1e5, origin="borrowed"), DEFAULT[2]), reference=None)
-    assert "1 of 2 speeds borrowed" in wording.scenario_line(report).split(" · ")
-    assert "borrowed 57" in wording.mfu_label(report)
-    vision = replace(report, workload=replace(report.workload, per_sample=True))
-    assert wording.mfu_label(vision).endswith("from LLM runs]")
-
-
-def test_help_names_the_runs_behind_a_value(report: Report) -> None:
-    assert "13 measured runs of v5p" in wording.mfu_help(report)
-    borrowed = build_report((Row("tpu_v5p", 1.0, origin="borrowed"),), reference=None)
-    assert "borrowed" in wording.mfu_help(borrowed)
-    own = build_report((Row("tpu_v5p", 1.0, origin="own"),), reference=None)
-    assert "what you measured" in wording.mfu_help(own) and "your runs 57" in wording.mfu_label(own)
-    assert "finishes no later" in wording.chips_help(report)
+def test_extrapolated_speeds_are_counted() -> None:
+    one = build_report((Row("tpu_v5p", 1e5, origin="extrapolated"), DEFAULT[2]), reference=None)
+    assert "1 of 2 speeds extrapolated" in wording.scenario_line(one).split(" · ")
+    alone = build_report((Row("tpu_v5p", 1e5, origin="borrowed"),), reference=None)
+    assert "speed extrapolated" in wording.scenario_line(alone).split(" · ")
+    known = build_report((DEFAULT[0], Row("b200_sxm", 1e5, runs=1, note="mfu_few_1")), reference=None)
+    assert "extrapolated" not in wording.scenario_line(known)
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,6 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
         fill(t("Paid by credits: {names}"), {"names": ", ".join(paid)}) if paid and not empty else "",
         findings.not_as_chosen(report, near, t),
         findings.left_out(report, (c.id for c in near), t),
-        "" if empty else findings.constant_speed(t),
     ]
     title = findings.cost_time_title(report, near, t) if near else t("No cost to draw")
     return Chart(

@@ -15,14 +15,14 @@ import numpy as np
 from core.curves import frontier
 from core.economics.bill import HALF_CENT, same_usd
 from core.numbers import HOURS_PER_WEEK, fill
-from ui.wording import Translate, is_borrowed, number_word, platform_names, round_money, weeks_text
+from ui.wording import Translate, is_extrapolated, number_word, platform_names, round_money, weeks_text
 
 if TYPE_CHECKING:
     from core.report import Curve, Flip, PlatformEstimate, Report
 
 TRIVIAL_USD = 1.0  # a chart of less would only magnify rounding
 LEAST_PRICE = 0.001  # $/h; a flip below it means: at any price
-REACH = 4.0  # sizes shown lie within this factor of the chosen one
+REACH = 8.0  # sizes shown lie within this factor of the chosen one
 MOST_POINTS = 8  # sizes shown of one platform
 NO_RANGE = 0.002  # a range narrower than this share of its upper end is none
 FLAT = 0.01  # totals this close are told as one
@@ -39,13 +39,15 @@ def competes(p: PlatformEstimate) -> bool:
 
 
 def starred(report: Report, names: dict[str, str]) -> dict[str, str]:
-    """Names with a star where the speed is borrowed from other chips' runs."""
-    return {p.id: f"{names[p.id]}*" if is_borrowed(p) else names[p.id] for p in report.platforms}
+    """Names with a star where no run like it stands behind the speed."""
+    return {p.id: f"{names[p.id]}*" if is_extrapolated(p) else names[p.id] for p in report.platforms}
 
 
 def star_note(report: Report, shown: Iterable[str], t: Translate) -> str:
     """What the star means; empty when none of the ids ``shown`` has one."""
-    return t("* speed borrowed from other chips’ runs") if any(is_borrowed(report[i]) for i in shown) else ""
+    return (
+        t("* speed extrapolated: no run like it in the fit") if any(is_extrapolated(report[i]) for i in shown) else ""
+    )
 
 
 def left_out(report: Report, shown: Iterable[str], t: Translate) -> str:
@@ -83,9 +85,8 @@ def _why_out(p: PlatformEstimate, t: Translate) -> str:
 def shown_curves(report: Report, curves: Sequence[Curve]) -> list[Curve]:
     """The sizes the chart shows: those that can be had, hold the model and lie near the chosen one.
 
-    Speed per chip is held constant in this release, so a size far from the chosen one would promise
-    free scaling. Times are until all iterations are done, as the deadline counts it; ``on_frontier``
-    compares what is shown and lies within the budget.
+    Times are until all iterations are done, as the deadline counts it; ``on_frontier`` compares what is
+    shown and lies within the budget.
     """
     near = [(c, _near(c, report[c.id])) for c in curves]
     found = [
@@ -127,11 +128,6 @@ def _near(curve: Curve, p: PlatformEstimate) -> np.ndarray:
         kept[int(np.argmin(np.abs(kept - own)))] = own
         places = places[kept]
     return np.asarray(places)
-
-
-def constant_speed(t: Translate) -> str:
-    """What every chart over sizes must say in this release."""
-    return t("Scaling loss not modelled")
 
 
 def not_as_chosen(report: Report, shown: Sequence[Curve], t: Translate) -> str:

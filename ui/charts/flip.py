@@ -15,7 +15,7 @@ from ui.charts.base import HEIGHT_OVERVIEW, REFERENCE_WIDTH, Chart, line, make_f
 from ui.charts.labels import LABEL_GAP, NARROW_PLOT, Props, bold, label_margin, plain, text_width
 from ui.charts.ticks import Tick, log_values
 from ui.theme import PALETTES, SHADE_OPACITY, Palette, Scheme, Style, platform_styles
-from ui.wording import Translate, identity, is_borrowed, platform_names, provider_of
+from ui.wording import Translate, identity, is_extrapolated, platform_names, provider_of
 
 if TYPE_CHECKING:
     from core.report import Flip, Report
@@ -171,7 +171,7 @@ def _flip_figure(
         "marker": {
             "size": 10,
             "opacity": 1,
-            "color": [palette.page if is_borrowed(report[f.id]) else styles[f.id].colour for _, f in marked],
+            "color": [palette.page if is_extrapolated(report[f.id]) else styles[f.id].colour for _, f in marked],
             "line": {"width": 2, "color": [styles[f.id].colour for _, f in marked]},
         },
         "text": [
@@ -271,10 +271,10 @@ def flip_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
     if findings.flip_dearest(report, rows) < findings.TRIVIAL_USD:
         empty = t("Every platform here costs under $1, so no price of one would change the choice.")
         return _nothing(report, t("Too cheap to compare by price"), empty, t)
-    hollow = any(is_borrowed(report[f.id]) for f in rows)
+    hollow = any(is_extrapolated(report[f.id]) for f in rows)
     subtitle = [
         fill(t("Shaded: beats {chip}; line P10–P90; dotted: quotes"), {"chip": chip}),
-        t("Hollow: speed borrowed") if hollow else "",
+        t("Hollow: speed extrapolated") if hollow else "",
         findings.left_out(report, {*(f.id for f in rows), *same_chip}, t),
     ]
     title = findings.flip_title(report, rows, t)

@@ -81,7 +81,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     x, focus = sweep.x.astype(float), sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
     log_x = sweep.axis in ("chips", "tokens", "price")
     totals = sweep.total_usd[finite]
-    low, high = float(totals.min()), float(totals.max())
+    low, high = float(np.nanmin(totals)), float(np.nanmax(totals))
     apart = float(totals[:, -1].max() / totals[:, -1].min()) if low > 0 else 1.0
     log_y = low > 0 and (sweep.axis == "tokens" or apart > _LOG_FROM)
     band = focus in finite and _has_band(sweep, focus)
@@ -119,15 +119,18 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     hover = t("{name}: {cost} at {place}")
     for i in finite:
         style, name = styles[sweep.ids[i]], names[sweep.ids[i]]
+        drawn = np.flatnonzero(np.isfinite(sweep.total_usd[i]))
+        cost = sweep.total_usd[i, drawn]
+        told = [places[k] for k in drawn]
         traces.append(
             {
                 "type": "scatter",
-                "x": x,
-                "y": sweep.total_usd[i],
+                "x": x[drawn],
+                "y": cost,
                 "mode": "lines",
                 "name": plain(name),
                 "line": {"color": style.colour, "width": style.width, "dash": style.dash},
-                "text": hover_texts(hover, name=plain(name), cost=map(usd, sweep.total_usd[i].tolist()), place=places),
+                "text": hover_texts(hover, name=plain(name), cost=map(usd, cost.tolist()), place=told),
                 "hovertemplate": "%{text}<extra></extra>",
                 "cliponaxis": False,
             }
@@ -308,7 +311,8 @@ def _quiet_side(
     of_x, of_y = (np.log if log else np.asarray for log in (log_x, log_y))
     place = (of_x(sweep.x) - of_x(x_ends[0])) / (of_x(x_ends[1]) - of_x(x_ends[0]))
     px = plot_height / float(of_y(y_ends[1]) - of_y(y_ends[0]))
-    paths = [(place, (of_y(sweep.total_usd[i]) - of_y(budget)) * px) for i in finite]
+    drawn = [(np.isfinite(sweep.total_usd[i]), i) for i in finite]
+    paths = [(place[k], (of_y(sweep.total_usd[i, k]) - of_y(budget)) * px) for k, i in drawn]
     above = float(of_y(y_ends[1]) - of_y(budget)) * px
     claim = None
     if sweep.axis == "iterations" and sweep.x[-1] >= CLAIMED_ITERATIONS:
@@ -357,7 +361,7 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     bases = {"cash": t("Cash"), "loaded": t("Fully loaded"), "economic": t("Economic")}
     rows = sweep_rows(report, sweep) if len(sweep.x) else []
     focus = sweep.ids.index(report.focus.id) if report.focus.id in sweep.ids else -1
-    empty = findings.nothing_to_draw(float(sweep.total_usd[rows].max()) if rows else None, t)
+    empty = findings.nothing_to_draw(float(np.nanmax(sweep.total_usd[rows])) if rows else None, t)
     subtitle = [
         fill(
             t("{basis}, P50, against {axis}; band P10–P90, ring = yours")
@@ -367,7 +371,6 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
         ),
         "" if sweep.axis == "mfu" else findings.star_note(report, (sweep.ids[i] for i in rows), t),
         findings.left_out(report, (sweep.ids[i] for i in rows), t),
-        findings.constant_speed(t) if sweep.axis == "chips" and not empty else "",
     ]
     title = sweep_title(report, sweep, t) if rows else t("No cost to draw")
     names = platform_names(report.platforms, t, full=True)

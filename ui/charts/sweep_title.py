@@ -38,12 +38,13 @@ class Contest:
 def sweep_rows(report: Report, sweep: Sweep) -> list[int]:
     """Rows of a sweep that can be shown: with a price all along, and a size that holds the model.
 
-    A sweep over chips leaves the scenario's own size, so there only the total counts.
+    A sweep over chips leaves the scenario's own size: there a row may begin where the model fits.
     """
+    finite = np.isfinite(sweep.total_usd)
     return [
         i
         for i, platform_id in enumerate(sweep.ids)
-        if np.all(np.isfinite(sweep.total_usd[i])) and (sweep.axis == "chips" or competes(report[platform_id]))
+        if (finite[i, -1] if sweep.axis == "chips" else finite[i].all() and competes(report[platform_id]))
     ]
 
 
