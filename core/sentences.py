@@ -203,8 +203,8 @@ SENTENCES: dict[str, str] = {
     "own_cell_batch_missing": N_("a step time needs its batch, the tokens of one step over all chips."),
     "own_cell_size": N_('"{given}" is {chips:int} chips; write that many, or the name of the chip alone.'),
     # A platform's problems
-    "no_price": N_("{chip}: no price. Enter your own quote to include it."),
-    "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}. Or enter your own quote."),
+    "no_price": N_("{chip}: no price; enter your own quote to include it."),
+    "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}, or enter your own quote."),
     "no_peak": N_("{chip}: no bf16 peak is published, so no time or cost can be given."),
     "size_not_sold": N_("{chip} is not sold as {chips:int} chips; the nearest sizes are {near}."),
     "no_sizes": N_("No size that is sold is known for {chip}."),
