@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         help="repeatable; the first is the focus; default the preset's",
     )
     e.add_argument(
-        "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default measured"
+        "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default the model's"
     )
     e.add_argument("--speed", metavar="SETTING", help=f"how well tuned the code is: {', '.join(allowed('speed'))}")
     e.add_argument("--optimizer", metavar="NAME", help=f"what updates the weights: {', '.join(allowed('optimizer'))}")

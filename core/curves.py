@@ -21,7 +21,7 @@ MAX_CURVE_POINTS = 14
 def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
     """Wall time of the final run and cash of a version over the sizes of every priced platform.
 
-    Sizes hold the model state and keep at least the published minimum of tokens per chip and step;
+    Sizes hold the model and keep at least the published minimum of tokens per chip and step;
     the size in the report is always among them. ``on_frontier`` compares points of all platforms.
     """
     scenario, load = report.scenario, report.workload

@@ -212,11 +212,11 @@ SENTENCES: dict[str, str] = {
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
     ),
     "does_not_fit": N_(
-        "The model does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {part_bytes:bytes} of it {part}, "
-        "and that is {over:bytes} more than is usable{holds}."
+        "The model does not fit {chips:int} {chip}: a chip needs {needed:bytes}, {part_bytes:bytes} of it {part}; "
+        "{over:bytes} too much. {holds}"
     ),
-    "holds_smallest": N_("; the smallest size that holds it has {n:int} chips"),
-    "holds_none": N_("; no size on sale holds it"),
+    "holds_smallest": N_("The smallest size that holds it: {n:int} chips."),
+    "holds_none": N_("No size on sale holds it."),
     "part_weights": N_("weights"),
     "part_gradients": N_("gradients"),
     "part_optimizer": N_("optimiser state"),

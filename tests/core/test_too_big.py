@@ -48,7 +48,7 @@ def test_it_says_by_how_much_which_part_and_the_smallest_size_that_holds_it(chip
     problem = next(m for m in report.focus.problems if m.code == "does_not_fit")
     assert problem.params["over"] == pytest.approx(lacking.needed_bytes - lacking.usable_bytes)
     named = int(NAMED.search(text)[1].replace(",", ""))
-    assert f"the smallest size that holds it has {named:,} chips" in problem.text
+    assert f"The smallest size that holds it: {named:,} chips." in problem.text
     sizes = [s.chips for s in CATALOGUE.sizes(chip)]
     below = sizes[sizes.index(named) - 1]
     assert on(chip, named, **changes).focus.fits
@@ -77,7 +77,7 @@ def test_what_no_size_holds_is_told_to_take_another_chip():
     assert report.verdict.code == "verdict_not_fit_any"
     assert "choose another chip" in report.verdict.text
     assert report.focus.shortfall.smallest is None
-    assert "no size on sale holds it" in report.focus.problems[0].text
+    assert "No size on sale holds it." in report.focus.problems[0].text
 
 
 def test_a_model_without_a_name_is_called_by_its_size():

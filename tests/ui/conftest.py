@@ -157,7 +157,6 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
     priced = row.total is not None
     total = row.total or 0.0
     bill = _bill(row, total)
-    user = row.origin == "user"
     median = None if row.median is None else _offer(row, row.median, "market_median")
     billed = priced and row.peak
     below = row.min_order is not None and row.chips < row.min_order and row.quote is None

@@ -189,7 +189,7 @@ def test_only_sizes_near_the_chosen_one_are_drawn(report: Report) -> None:
     chart = cost_time_chart(report, build_curves(report, n=16), "light")
     for trace in chart.figure.data[:-1]:
         assert 1 <= len(trace.x) <= 8
-        assert max(trace.x) <= 16.01 * min(trace.x)
+        assert max(trace.x) <= 64.01 * min(trace.x)  # eight times as many chips and an eighth of them
     assert "not modelled" not in chart.subtitle  # the lines bend with what is lost
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.numbers import count, fill, integer, usd
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_MAIN, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.base import HEIGHT_MAIN, PHONE_WIDTH, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import (
     NARROW_PLOT,
     EndLabel,
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from core.report import Report, Sweep
 
 _MOST_POINTS = 48
+_TICK_GAP = 8.0  # px between the texts of two ticks
+_BEFORE, _AFTER = 0.02, 0.05  # of the span, what the axis goes on beyond its first and last point
 _CLAIM_WIDTH, _CLAIM_HEIGHT = 84.0, 46.0  # px of the lines of the claim at the plot's top
 _LOG_FROM = 25.0  # lines that end further apart than this factor get a log cost axis
 
 
-def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, t: Translate) -> list[Tick]:
+def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, length: float, t: Translate) -> list[Tick]:
+    """Ticks of the axis that moves, whose texts fit in ``length`` px."""
     axis, tokens = sweep.axis, report.workload.tokens
     if axis == "iterations":
         last = int(sweep.x[-1])
@@ -44,8 +47,9 @@ def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, t: Trans
         values = [1, *(v for v in range(step, last + 1, step) if v > 1)]
         return [Tick(float(v), t("1 run") if v == 1 else integer(v)) for v in values]
     if axis == "chips":
-        values_f = _thin([float(v) for v in sweep.x], low, high, 34)
-        return [Tick(v, fill(t("{n} chips"), {"n": integer(v)}) if v == values_f[-1] else integer(v)) for v in values_f]
+        end = fill(t("{n} chips"), {"n": integer(float(sweep.x[-1]))})
+        texts: list[str] = [*map(integer, sweep.x[:-1].tolist()), end]
+        return _thin([Tick(float(v), text) for v, text in zip(sweep.x, texts, strict=True)], length)
     if axis == "mfu":
         values_f = _linear_values(low, high)
         return [
@@ -64,13 +68,14 @@ def _linear_values(low: float, high: float) -> list[float]:
     return [float(i * step) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
-def _thin(values: list[float], low: float, high: float, gap: float) -> list[float]:
-    """Those of ``values`` that keep ``gap`` px apart on a log axis, the last one always."""
-    px = NARROW_PLOT / (math.log(high / low) or 1.0)
-    kept = values[-1:]
-    for v in reversed(values[:-1]):
-        if px * math.log(kept[-1] / v) >= gap + (14 if len(kept) == 1 else 0):
-            kept.append(v)
+def _thin(ticks: list[Tick], length: float) -> list[Tick]:
+    """Those of ``ticks`` whose texts keep apart on a log axis of ``length`` px, the last one always."""
+    px = length / (math.log(ticks[-1].value / ticks[0].value) or 1.0)
+    kept = ticks[-1:]
+    for tick in reversed(ticks[:-1]):
+        wide = (text_width(tick.text) + text_width(kept[-1].text)) / 2
+        if px * math.log(kept[-1].value / tick.value) >= wide + _TICK_GAP:
+            kept.append(tick)
     return kept[::-1]
 
 
@@ -96,9 +101,9 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     span = math.log(x[-1] / x[0]) if log_x else float(x[-1] - x[0])
     span = span or 1.0
     x_ends = (
-        (float(x[0] * math.exp(-span * 0.02)), float(x[-1] * math.exp(span * 0.05)))
+        (float(x[0] * math.exp(-span * _BEFORE)), float(x[-1] * math.exp(span * _AFTER)))
         if log_x
-        else (float(x[0] - span * 0.02), float(x[-1] + span * 0.05))
+        else (float(x[0] - span * _BEFORE), float(x[-1] + span * _AFTER))
     )
     traces: list[Props] = []
     labels: list[EndLabel] = []
@@ -202,14 +207,16 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     shapes += end_shapes
     notes += end_notes
     y_ticks = ticks_money_log(*y_ends, plot_height) if log_y else ticks_money_linear(y_ends[1], 6)
+    left, right = 46, label_margin([label.text for label in labels])
+    narrow = min(NARROW_PLOT, PHONE_WIDTH - left - right) / (1 + _BEFORE + _AFTER)
     return make_figure(
         traces,
         height=HEIGHT_MAIN,
-        margin=(46, label_margin([label.text for label in labels]), top, bottom),
+        margin=(left, right, top, bottom),
         scheme=scheme,
         shapes=shapes,
         notes=notes,
-        x=x_axis(_sweep_ticks(report, sweep, float(x[0]), float(x[-1]), t), x_ends, palette, log=log_x),
+        x=x_axis(_sweep_ticks(report, sweep, float(x[0]), float(x[-1]), narrow, t), x_ends, palette, log=log_x),
         y=y_axis(y_ticks, y_ends, palette, log=log_y),
     )
 
