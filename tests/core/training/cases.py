@@ -15,7 +15,8 @@ from tests.core.scenarios import CATALOGUE, architectures, number
 
 TRAINABLE = [a.id for a in CATALOGUE.accelerators.values() if a.bf16_flops_dense and a.hbm_bytes and a.hbm_bytes_per_s]
 PEAKS = ("bf16_flops", "fp8_flops", "fp4_flops", "int8_flops")
-BANDWIDTHS = ("hbm_bytes_per_s", "link_bytes_per_s", "axis_link_bytes_per_s", "scaleout_bytes_per_s")
+NETWORK = ("link_bytes_per_s", "axis_link_bytes_per_s", "scaleout_bytes_per_s")
+BANDWIDTHS = ("hbm_bytes_per_s", *NETWORK)
 
 # A chip nobody sells: no run informs any constant of its own. A rank gets 1 PFLOP/s in bf16.
 SWITCHED = Chips(
@@ -95,13 +96,15 @@ def power(draw, low, high):
 
 @st.composite
 def chips(draw):
-    """A chip of the catalogue that can train, or one that nobody sells."""
-    return draw(
+    """A chip of the catalogue that can train or one nobody sells, on its own network or a far slower or faster one."""
+    chip = draw(
         st.one_of(
             st.sampled_from(TRAINABLE).map(lambda i: chip_of(i, CATALOGUE)),
             st.sampled_from([SWITCHED, TORUS]),
         )
     )
+    times = draw(st.sampled_from([1.0, 0.1, 0.01, 0.001, 100.0]))
+    return replace(chip, **{n: getattr(chip, n) * times for n in NETWORK})
 
 
 @st.composite
@@ -118,7 +121,7 @@ def cases(draw, largest_replicas=10):
     shape = draw(shapes(seq_len))
     tensor, context, replicas = power(draw, 0, 4), power(draw, 0, 3), power(draw, 0, largest_replicas)
     pipeline = min(power(draw, 0, 4), 2.0 ** np.floor(np.log2(shape.n_layers)))
-    micro, m = power(draw, 0, 3), float(draw(st.integers(1, 64)))
+    micro, m = power(draw, 0, 3), draw(st.sampled_from([1.0, 2.0, 3.0, 8.0, 50.0]))
     ranks = tensor * pipeline * context * replicas
     shard = min(replicas, power(draw, 0, largest_replicas)) if draw(st.booleans()) else 1.0
     expert = min(power(draw, 0, 6), replicas * tensor * context, max(1.0, shape.n_experts))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.catalogue import load_catalogue
 from core.training.chips import Chips, chip_of, chips_of, each
 from tests.core.scenarios import CATALOGUE
 from tests.core.training.cases import TRAINABLE
@@ -63,6 +64,13 @@ def test_the_links_of_a_torus_are_two_an_axis(chip):
     """One way each: what all links of a chip carry together is what its axes carry both ways."""
     one = chip_of(chip, CATALOGUE)
     assert one.link_bytes_per_s == pytest.approx(2 * one.torus_axes * one.axis_link_bytes_per_s)
+
+
+def test_a_torus_whose_axes_nobody_publishes_divides_what_all_its_links_carry(copy):
+    """Three axes, two ways: a sixth each."""
+    copy.edit("accelerators", lambda row: row["id"] == "tpu_v5p", ici_link_GBps_one_way="")
+    one = chip_of("tpu_v5p", load_catalogue(directory=copy.directory))
+    assert one.axis_link_bytes_per_s == pytest.approx(one.link_bytes_per_s / 6)
 
 
 @given(st.lists(st.sampled_from(ALL), min_size=1, max_size=8))

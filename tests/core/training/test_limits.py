@@ -7,16 +7,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.training.plan import PRECISIONS, bubble_share, micro_batches
-from core.training.shapes import model_flops_per_token
+from core.training.plan import PRECISIONS, Job, bubble_share, micro_batches
+from core.training.shapes import model_flops_per_token, shape_of
 from core.training.step import StepParts, overlapped, step_parts
-from tests.core.scenarios import number
+from tests.core.scenarios import CATALOGUE, number
 from tests.core.training.cases import (
     BANDWIDTHS,
     FUSED,
+    NETWORK,
+    ONE_RANK,
     PEAKS,
     SWITCHED,
     UNBOUNDED,
+    Case,
     any_constants,
     cases,
     changed,
@@ -126,6 +129,16 @@ def test_higher_peaks_never_slow(case, c, times):
     not_slower(seconds(case._replace(chips=more), c), seconds(case, c))
 
 
+@given(cases(), any_constants(), number(1, 100))
+def test_faster_kernels_and_matmuls_never_slow(case, c, times):
+    """Compute hides exchanges: what it hides of one may not count for another, or less of it would be worth more."""
+    kernels = dict.fromkeys(ATTENTION, c["attention_efficiency.other"])
+    slow, fast = changed(c, **kernels), changed(c, **{n: v * times for n, v in kernels.items()})
+    not_slower(seconds(case, fast), seconds(case, slow))
+    leaner = changed(c, elementwise_passes=c["elementwise_passes"] / times)
+    not_slower(seconds(case, leaner), seconds(case, c))
+
+
 @given(cases(), any_constants(), number(1, 4))
 def test_a_higher_low_precision_peak_never_slows(case, c, times):
     assume(case.chips.fp8_flops > 1.01 * case.chips.bf16_flops)  # others train 8 bit as int8
@@ -167,6 +180,19 @@ def test_the_bubble_is_the_idle_share_of_a_schedule_drawn_slot_by_slot(p, m, v):
     """Every stage does m·v chunks and stands still for p−1 chunk times: Narayanan et al. 2021, figure 4."""
     busy = m * v
     assert bubble_share(p, m, v) == pytest.approx(((p - 1) + busy) / busy - 1, abs=1e-12)
+
+
+@pytest.mark.parametrize("slower", [1.0, 0.1, 0.01, 0.001])
+@pytest.mark.parametrize("sharpness", [0.1, 1.0, 50.0])
+def test_faster_memory_never_slows_weights_sharded_in_nodes_and_copied_between_them(slower, sharpness):
+    """One micro-batch hides the exchange inside the node and the one between nodes: not both at once."""
+    chip = replace(SWITCHED, **{n: getattr(SWITCHED, n) * slower for n in NETWORK})
+    shape = shape_of(CATALOGUE.architectures["llama_3_1_8b"], 8192.0)
+    job = Job(64.0, 8192.0, 64.0, BF16, 0, 2024.5)
+    plan = replace(ONE_RANK, replicas=64.0, shard=8.0)
+    c = changed(perfect(), overlap_sharded=sharpness, elementwise_passes=60.0)
+    faster = replace(chip, hbm_bytes_per_s=2 * chip.hbm_bytes_per_s)
+    not_slower(seconds(Case(faster, shape, job, plan), c), seconds(Case(chip, shape, job, plan), c))
 
 
 # What is not used costs nothing

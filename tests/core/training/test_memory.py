@@ -286,6 +286,9 @@ def test_as_few_layers_are_recomputed_as_fit(case, between):
     share, fits = fitted(case, hbm)
     assert fits
     assert 0.0 <= share <= 1.0
+    if case.plan.pipeline == 1 and full < none:  # with stages one share serves the first and the last
+        held = float(memory_parts(*case[:3], replace(case.plan, recompute=share)).total)
+        assert held == pytest.approx(USABLE_SHARE * hbm, rel=1e-9)
     assert fitted(case, 1.001 * none / USABLE_SHARE) == (0.0, True)
     assert fitted(case, 0.999 * full / USABLE_SHARE) == (1.0, False)
 

@@ -28,7 +28,7 @@ def wishes(draw):
     shape = shape_of(CATALOGUE.architectures[draw(st.sampled_from(MODELS))], seq_len)
     chip = chip_of(draw(st.sampled_from(CHIPS)), CATALOGUE)
     ranks = float(draw(st.sampled_from([8, 16, 64, 256, 1024, 4096, 96, 768])))
-    batch = float(draw(st.sampled_from([64, 512, 1024, 4096, 1000])))
+    batch = float(draw(st.sampled_from([64, 1, 4, 512, 1000, 4096])))
     precision = draw(st.sampled_from(range(len(PRECISIONS))))
     return chip, shape, Job(ranks, seq_len, batch, precision, STACKS.index("vendor"), 2025.5)
 
@@ -67,6 +67,7 @@ def test_a_chosen_plan_uses_all_ranks_and_fits(wish):
     assert plan.shard <= plan.replicas
     assert 0 <= plan.recompute <= 1
     if fits:
+        assert plan.replicas % 1 == 0
         whole = replace(job, batch_seqs=max(job.batch_seqs, plan.replicas))
         assert memory_parts(chip, shape, whole, plan).total <= USABLE_SHARE * chip.hbm_bytes * (1 + 1e-6)
         assert plan.micro_batch <= max(1.0, job.batch_seqs / plan.replicas)

@@ -121,6 +121,14 @@ def test_tensor_parallel_exchange_in_a_node_byte_by_byte(tensor):
     assert parts.tensor == pytest.approx(10 * 4 * 2 * one_way, rel=1e-9)
 
 
+@pytest.mark.parametrize(("tensor", "domain", "rate"), [(8, 8, "link"), (16, 8, "scaleout"), (16, 72, "link")])
+def test_tensor_parallelism_beyond_the_domain_is_carried_by_the_cards(tensor, domain, rate):
+    shape, chip = linear_model(layers=10, d_model=4096), replace(SWITCHED, domain=float(domain))
+    parts = step_parts(chip, shape, job(144, 2048.0), plan(144, tensor=float(tensor)), perfect())
+    one_way = 2 * 2048.0 * 4096 * (tensor - 1) / getattr(chip, f"{rate}_bytes_per_s")
+    assert parts.tensor == pytest.approx(10 * 4 * 2 * one_way, rel=1e-9)
+
+
 def test_context_parallel_ranks_pass_keys_and_values_three_times():
     """Forward, again going back, and their gradients: bf16 keys and values of every other rank."""
     shape, tokens, ring = linear_model(layers=10, kv_width=512.0), 4096.0, 4

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.training.constants import PRIORS
 from core.training.plan import PRECISIONS, STACKS, Job
 from core.training.shapes import shape_of
 from core.training.step import (
@@ -37,6 +38,13 @@ def test_no_format_is_slower_than_bf16_and_wide_ones_gain_nothing(case, c):
 def test_a_perfect_format_gains_the_ratio_of_the_peaks():
     gains = precision_gain(SWITCHED, np.array([FP8, MXFP8, NVFP4, INT8]), perfect())
     assert gains == pytest.approx([2.0, 2.0, 4.0, 2.0])
+
+
+def test_software_that_gets_little_of_a_format_gains_nothing_rather_than_lose():
+    formats = [p.name for p in PRIORS if p.name.startswith("gain_") and p.name != "gain_experts"]
+    poor = changed(perfect(), **dict.fromkeys(formats, 0.1))
+    for chip in (SWITCHED, TORUS, replace(SWITCHED, silicon="blackwell")):
+        assert (precision_gain(chip, np.arange(len(PRECISIONS)), poor) == 1.0).all()
 
 
 def test_fp8_on_a_chip_that_runs_it_no_faster_than_bf16_is_trained_in_int8():

@@ -63,6 +63,13 @@ def test_a_stated_micro_batch_is_kept_where_there_are_as_many_sequences():
     assert (everything(PLAN)["micro_batch"][here] == np.minimum(stated, per_replica)[here]).all()
 
 
+def test_a_micro_batch_larger_than_a_replicas_sequences_is_all_of_them():
+    huge = replace(RUNS.stated, micro_batch=np.full(N, 1e6))
+    plan = completed(RUNS.chips, RUNS.shape, RUNS.job, huge)
+    per_replica = np.maximum(1.0, sequences_per_replica(RUNS.job, plan))
+    np.testing.assert_allclose(plan.micro_batch, np.minimum(per_replica, 1e6))
+
+
 @pytest.mark.parametrize(("word", "share"), [("full", 1.0), ("none", 0.0)])
 def test_stated_recomputation_is_kept(word, share):
     here = RUNS.stated.recompute == word
