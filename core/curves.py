@@ -99,8 +99,8 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     def spread(field: str) -> np.ndarray:
         reached = column([getattr(p.utilisation, field) for p in used])
         if axis == "chips":  # the speed of each size, with the range at the platform's own
-            there = np.stack([p.speeds.at(x) / p.utilisation.mfu for p in used if p.speeds and p.utilisation])
-            return at(reached * there)
+            there = [p.speeds.at(x) / p.utilisation.mfu for p in used if p.speeds and p.utilisation]
+            return at(reached * np.reshape(there, (len(used), len(x))))
         return at(reached)
 
     holds = np.ones((len(used), len(x)), dtype=bool)

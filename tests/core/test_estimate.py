@@ -406,6 +406,15 @@ def test_a_sweep_over_utilisation_falls_and_over_price_rises():
     assert np.all(np.diff(cost_against(report, "iterations", CATALOGUE).total_usd) > 0)
 
 
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("chips", [("mi455x",), ("tpu_8t",), ("mi455x", "tpu_8t")])
+def test_a_sweep_of_what_has_no_price_or_no_peak_has_no_numbers(axis, chips):
+    report = estimate(with_(platforms=tuple(Platform(accelerator_id=c) for c in chips), focus=chips[0]), CATALOGUE)
+    sweep = cost_against(report, axis, CATALOGUE)
+    assert sweep.total_usd.shape == (len(chips), len(sweep.x))
+    assert np.isnan(sweep.total_usd).all() and np.isnan(sweep.p10).all() and np.isnan(sweep.p90).all()
+
+
 def test_curves_hold_the_chosen_size_and_a_frontier():
     report = estimate(BASE, CATALOGUE)
     lines = curves(report, CATALOGUE)
