@@ -100,12 +100,17 @@ def model_cases() -> list[Case]:
     focus = base.platforms[platform_keys(base.platforms).index(base.focus)]
     sizes = [s.chips for s in catalogue.sizes(focus.accelerator_id) if s.chips >= 16]
     chips, mfu, budget = cycle(sizes), cycle(i / 1000 for i in range(200, 700)), count(100_000, 1_000)
-    report, params = estimate(base, catalogue), encode(base, catalogue)
+    params = count(60_000_000_000, 10_000_000)
+    report, link = estimate(base, catalogue), encode(base, catalogue)
 
     def move() -> Report:
         """Every slider of the strip at a new place."""
         moved = {**fields, "chips": next(chips), "mfu": next(mfu), "budget_usd": float(next(budget))}
         return estimate(settle(moved, catalogue).scenario, catalogue)
+
+    def new_model() -> Report:
+        """Another model: the speed of every chip at every size is worked out anew."""
+        return estimate(settle({**fields, "model": "", "params": float(next(params))}, catalogue).scenario, catalogue)
 
     def overview() -> None:
         found = move()
@@ -133,10 +138,11 @@ def model_cases() -> list[Case]:
             for axis in AXES
         ),
         Case(name=f"- settle and estimate, {len(base.platforms)} platforms", run=move),
+        Case(name="- the same for a model not seen before", run=new_model),
         Case(name="- curves", run=lambda: curves(report, catalogue)),
         Case(name="- cost against tokens", run=lambda: cost_against(report, "tokens", catalogue)),
         Case(name="- link: encode", run=lambda: encode(base, catalogue)),
-        Case(name="- link: decode", run=lambda: decode(params, catalogue)),
+        Case(name="- link: decode", run=lambda: decode(link, catalogue)),
         Case(name="- catalogue: read data/", run=lambda: load_catalogue(directory=copy), repeats=5),
     ]
 
