@@ -35,7 +35,7 @@ RUNS = runs_to_fit(ROWS, CATALOGUE)
 KEPT = [r for r in ROWS if not excluded(r)]
 SCORED = [KEPT[i] for i in RUNS.inputs.index]
 UNSEEN = np.array([STORED["unseen_tokens_per_s_per_chip"].get(r["run_id"], np.nan) for r in SCORED])
-STORED_LOGS = np.log([VALUES[name] for name in NAMES])
+STORED_LOGS = np.log([VALUES.get(p.name, p.value) for p in PRIORS])
 
 
 # The file is what the fit gives
