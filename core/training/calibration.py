@@ -31,7 +31,7 @@ from core.training.stated import completed
 from core.training.step import tokens_per_second_per_rank
 
 COMMAND = "python -m core calibrate"
-LOSS_SCALE = 0.06  # beyond 6 % a run counts by its distance, not by its square
+LOSS_SCALE = 0.05  # beyond 5 % a run counts by its distance, not by its square
 SOURCE_POWER = 0.1  # weight of a run: rows of its source to the power −0.1
 N_FOLDS = 8
 MAX_EVALUATIONS = 60

@@ -70,6 +70,7 @@ GENERAL_PRIORS: tuple[tuple[str, float, float, str, str], ...] = (
     ("gain_int8", 0.55, 0.15, "share", "the same for int8 on TPU"),
     ("gain_experts", 0.7, 0.3, "share", "share of that gain that experts keep"),
     ("head_efficiency", 0.75, 0.2, "share", "matmul speed of the output head against the layers"),
+    ("head_compiled", 1.2, 0.3, "ratio", "the same where the whole step is compiled and fused"),
     ("logit_bytes", 12, 0.7, "byte", "memory traffic per token and vocabulary entry"),
     ("expert_tokens", 3000, 0.5, "token", "tokens per expert at which routing doubles the time"),
     ("expert_width", 2000, 0.5, "width", "expert width at which its small matmuls double the time"),

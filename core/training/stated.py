@@ -18,7 +18,6 @@ from core.training.shapes import Shape
 
 SELECTIVE = 0.10  # with flash attention little is left to recompute selectively
 SELECTIVE_COMPILED = 0.35  # named-tensor policies of MaxText recompute about a third of the forward
-COMPILED_FLOOR = 0.15  # XLA rematerialises something even where all would fit
 LARGE, VERY_LARGE = 2e10, 1.2e11  # parameters from which vendors split a model on GPUs, and split it more
 INTERLEAVED_SINCE = 2023.0
 EXPERTS_TOGETHER = 8.0
@@ -61,9 +60,9 @@ def completed(chips: Chips, shape: Shape, job: Job, stated: Stated) -> Plan:
     plan = Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, 0.0)
     needed = recompute_share(chips, shape, job, plan)
     compiled = np.asarray(chips.compiled)
-    unstated = np.where(torus, np.maximum(needed, COMPILED_FLOOR), needed)
     # Where a stated policy cannot fit by itself, part of it is offloaded to the host and part recomputed.
     selective = np.where(compiled, (np.maximum(needed, SELECTIVE_COMPILED) + SELECTIVE_COMPILED) / 2.0, SELECTIVE)
+    unstated = np.where(torus, selective, needed)
     word = np.asarray(stated.recompute)
     recompute = np.select([word == "full", word == "none", word == "selective"], [1.0, 0.0, selective], unstated)
     return Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, recompute)

@@ -281,7 +281,12 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     linear = passes * 2.0 * tokens / speed * work
     traffic_unit = layers * tokens / chips.hbm_bytes_per_s
     width = 4.0 * d + 1.5 * shape.active_ff
-    head = np.where(np.asarray(job.frozen), 4.0, 6.0) * shape.head_params * tokens / (speed * c["head_efficiency"])
+    head = (
+        np.where(np.asarray(job.frozen), 4.0, 6.0)
+        * shape.head_params
+        * tokens
+        / (speed * c["head_efficiency"] * np.where(chips.compiled, c["head_compiled"], 1.0))
+    )
     head = head + c["logit_bytes"] * shape.vocab * tokens / chips.hbm_bytes_per_s
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
     attention = (3.5 + again) * scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c))
