@@ -91,11 +91,13 @@ def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) 
     moe = bool(is_moe(load.params_total, load.params_active))
     shape = shape_for(scenario, catalogue)
     work = Work.of(scenario, load.flops_per_token)
+    timed = bool(catalogue.accelerators[scenario.platforms[focus].accelerator_id].bf16_flops_dense)
     found = []
     for i, p in enumerate(scenario.platforms):
         a = catalogue.accelerators[p.accelerator_id]
-        # The others follow the focus over their own sizes; a chip that is sold in none is asked for as many.
-        asked = p.chips or (scenario.chips if i == focus or not catalogue.sizes(a.id) else None)
+        # The others follow the focus over their own sizes; a chip that is sold in none is asked for as many, and so
+        # is every chip beside a focus that cannot be timed.
+        asked = p.chips or (scenario.chips if i == focus or not timed or not catalogue.sizes(a.id) else None)
         found.append(_modelled(scenario, work, shape, a, asked, moe, catalogue))
     lead = found[focus]
     if scenario.mfu is None or lead is None:

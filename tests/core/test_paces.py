@@ -138,3 +138,16 @@ def test_speeds_are_exact_at_their_sizes_and_between_them_in_between():
     assert s.at(1) == pytest.approx(0.4) and s.at(1e6) == pytest.approx(0.1)
     assert s == Speeds(s.chips.copy(), s.mfu.copy()) and hash(s) == hash(Speeds(s.chips.copy(), s.mfu.copy()))
     assert s != Speeds(s.chips, s.mfu * 1.01) and s != Speeds(s.chips[:2], s.mfu[:2]) and s != 1
+
+
+@pytest.mark.parametrize("match", ["finish", "chips", "best", "budget"])
+def test_beside_a_focus_that_cannot_be_timed_every_chip_has_a_speed_at_the_size_asked_for(match):
+    unknown = next(a.id for a in CATALOGUE.accelerators.values() if not a.bf16_flops_dense)
+    others = ["l4", "tpu_v5e", "h100_sxm"]
+    chips = 16_384  # more than one platform sells at most
+    platforms = tuple(Platform(accelerator_id=i, plan="on_demand") for i in (unknown, *others))
+    report = estimate(with_(platforms=platforms, focus=unknown, chips=chips, match=match), CATALOGUE)
+    assert report.focus.utilisation is None
+    for p in report.platforms[1:]:
+        assert p.size.chips == chips
+        assert chips in p.speeds.chips
