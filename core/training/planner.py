@@ -149,7 +149,8 @@ def best_over_sizes(chips: Chips, shape: Shape, job: Job, c: Constants) -> Chose
     places = np.concatenate([size, np.arange(len(ranks))])
     whole = replace(job, ranks=ranks[places], batch_seqs=batch)
     seconds = np.asarray(step_parts(chips, shape, whole, every, c).total)
-    cost = np.nan_to_num(seconds * batch / job.batch_seqs, nan=np.inf)
+    # Replicas without a sequence wait for those that have one: the step is no longer for them, nor any shorter.
+    cost = np.nan_to_num(seconds, nan=np.inf)
     cost[len(size) :] = np.where(np.isin(np.arange(len(ranks)), size), np.inf, cost[len(size) :])
     least = np.full(len(ranks), np.inf)
     np.minimum.at(least, places, cost)

@@ -37,7 +37,7 @@ def seconds(wish, plan, c):
     """Seconds of the step the wish asks for; a replica without a sequence waits for those that have one."""
     chip, shape, job = wish
     batch = max(job.batch_seqs, plan.replicas)
-    return float(step_parts(chip, shape, replace(job, batch_seqs=batch), plan, c).total) * batch / job.batch_seqs
+    return float(step_parts(chip, shape, replace(job, batch_seqs=batch), plan, c).total)
 
 
 def used(plan):
@@ -141,7 +141,7 @@ def test_the_seconds_told_are_those_of_the_plan_told(wish):
     c = constants()
     found = best_over_sizes(*wish, c)
     plan = each(found.plan, lambda v: v[0])
-    assert found.seconds[0] / found.busy[0] == pytest.approx(seconds(wish, plan, c), rel=1e-9)
+    assert found.seconds[0] == pytest.approx(seconds(wish, plan, c), rel=1e-9)
     assert found.busy[0] == pytest.approx(min(1.0, wish[2].batch_seqs / plan.replicas))
 
 
@@ -184,3 +184,15 @@ def test_a_choice_for_many_rows_is_the_choice_for_each():
         alone, _ = best((chip, shape, Job(n, 4096.0, 512.0, 0, 0, 2025.5)), constants())
         for f in fields(Plan):
             assert getattr(together, f.name)[i] == getattr(alone, f.name), f.name
+
+
+def test_replicas_without_a_sequence_are_no_slower_than_the_busy_ones_alone():
+    """64 sequences on 24,576 chips: splitting the model over all of them must not be forced for the sake of idle ones."""
+    seq_len, batch = 4096.0, 64.0
+    shape = shape_of(CATALOGUE.architectures["llama_3_1_8b"], seq_len)
+    ranks = np.array([6144.0, 12_288.0, 24_576.0])
+    job = Job(ranks, seq_len, batch, 0, STACKS.index("vendor"), 2026.9)
+    found = best_over_sizes(chip_of("h100_sxm", CATALOGUE), shape, job, constants())
+    speed = batch / found.seconds
+    assert (np.diff(speed) / speed[:-1] > -0.12).all()
+    assert found.busy[-1] < 1.0
