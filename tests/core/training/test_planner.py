@@ -187,7 +187,7 @@ def test_a_choice_for_many_rows_is_the_choice_for_each():
 
 
 def test_replicas_without_a_sequence_are_no_slower_than_the_busy_ones_alone():
-    """64 sequences on 24,576 chips: splitting the model over all of them must not be forced for the sake of idle ones."""
+    """64 sequences on 24,576 chips: a model is not split over all of them for the sake of idle ones."""
     seq_len, batch = 4096.0, 64.0
     shape = shape_of(CATALOGUE.architectures["llama_3_1_8b"], seq_len)
     ranks = np.array([6144.0, 12_288.0, 24_576.0])
