@@ -71,7 +71,7 @@ browser: .venv/.dev
 	@sh scripts/install.sh -r requirements.txt -r requirements-dev.txt
 	@touch .venv/.app $@
 
-.venv/.tables: data $(wildcard data/*.csv) $(wildcard core/*.py) | .venv/.app
+.venv/.tables: data $(wildcard data/*.csv data/*.json) $(wildcard core/*.py) | .venv/.app
 	@$(PY) -m scripts.check_tables
 	@touch $@
 

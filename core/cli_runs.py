@@ -155,26 +155,14 @@ def _share(value: float) -> str:
     return f"{value * 100:,.1f}{NBSP}%" if abs(value) < 9.995 else percent(value)
 
 
-def _check_constants() -> None:
-    """InputError where the kept constants cannot be read, or are those of another release."""
-    from core.training.constants import FILE, NAMES, calibration, constants
-
-    try:
-        constants()
-        known = {row["name"] for row in calibration()["constants"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(message("calibration_unreadable", "error", file=FILE, why=str(error))) from None
-    if missing := [name for name in NAMES if name not in known]:
-        raise InputError(message("calibration_unreadable", "error", file=FILE, why=f"{missing[0]} is missing"))
-
-
 def run_validate(args: argparse.Namespace) -> Answer:
     """Predict and compare; lines for a terminal, or a document."""
     from core import MODEL_VERSION
     from core.catalogue import load_catalogue
+    from core.training.constants import constants
     from core.training.validation import summary
 
-    _check_constants()
+    constants()  # before a long file is read
     catalogue = load_catalogue()
     found, messages = validate_file(args.runs, args.plan, catalogue, args.out)
     s = summary(found)

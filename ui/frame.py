@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.catalogue import Catalogue, load_catalogue
-from core.messages import Message
+from core.messages import InputError, Message
 from core.report import Report
 from core.scenario import Scenario
 from ui import address, controls, site, wording
@@ -171,9 +171,11 @@ def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
     """Whatever fails inside, the reader gets one sentence and, with ``reset``, a way out. The log has the trace."""
     try:
         yield
-    except Exception:
+    except Exception as error:
         LOG.exception("a view could not be drawn")
         said = t("This view could not be drawn.")
+        if isinstance(error, InputError):  # broken data say where they are broken
+            said += " " + escape(t.message(error.problem))
         if reset is not None:
             said += " " + t("Reset brings back the preset's values; the link in the address bar still holds yours.")
         st.error(said, icon=":material/error:")

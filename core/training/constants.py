@@ -8,6 +8,7 @@ the logarithm); a constant that no run informs keeps it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from core.messages import InputError, message
 from core.tables import DATA
 from core.training.chips import Chips
 
 FILE = "calibration.json"
+SPREAD = "kinds.all.log_sd"  # the spread of a kind of run that has none of its own
 CHOSEN = "chosen_plan"  # how much faster a chosen plan looks than the ones that were run
 
 
@@ -164,17 +167,51 @@ class Constants:
 
 @lru_cache(maxsize=4)
 def calibration(path: Path = DATA / FILE) -> Mapping[str, Any]:
-    """The calibration file: constants with priors, errors, hashes."""
-    with path.open(encoding="utf-8") as file:
-        loaded: Mapping[str, Any] = json.load(file)
-    return loaded
+    """The calibration file: constants with priors, errors, hashes.
+
+    Raises
+    ------
+    InputError
+        ``calibration_unreadable`` where there is no such file, or it holds no constants.
+    """
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unusable(path, error.strerror or "no file") from None
+    except (ValueError, RecursionError) as error:
+        raise _unusable(path, "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)) from None
+    rows = loaded.get("constants") if isinstance(loaded, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(r, dict) and isinstance(r.get("name"), str) for r in rows):
+        raise _unusable(path, "it holds no constants")
+    found: Mapping[str, Any] = loaded
+    return found
 
 
 @lru_cache(maxsize=4)
 def constants(path: Path = DATA / FILE) -> Constants:
-    """The fitted constants."""
+    """The fitted constants.
+
+    Raises
+    ------
+    InputError
+        ``calibration_unreadable`` where one that the model needs is missing, or no number above zero.
+    """
     stored = calibration(path)
-    return Constants({row["name"]: row["value"] for row in stored["constants"]} | {CHOSEN: stored[CHOSEN]})
+    values = {row["name"]: row.get("value") for row in stored["constants"]} | {CHOSEN: stored.get(CHOSEN)}
+    spreads = stored.get("kinds")
+    spread = spreads.get("all") if isinstance(spreads, dict) else None
+    needed = {name: values.get(name) for name in (*NAMES, CHOSEN)}
+    needed[SPREAD] = spread.get("log_sd") if isinstance(spread, dict) else None
+    for name, value in needed.items():
+        if value is None:
+            raise _unusable(path, f"{name} is missing")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+            raise _unusable(path, f"{name} is no number above zero")
+    return Constants(values)
+
+
+def _unusable(path: Path, why: str) -> InputError:
+    return InputError(message("calibration_unreadable", "error", file=path.name, why=why))
 
 
 def priors() -> Constants:

@@ -140,11 +140,39 @@ def test_a_prediction_does_not_depend_on_the_rows_around_it(validated):
     assert speeds(validated([rows[0]])[1]) == whole[:1]
 
 
-@pytest.mark.parametrize("content", [{}, {"constants": []}, {"constants": [{"value": 1.0}]}, []])
-def test_constants_of_another_release_are_one_line(monkeypatch, capsys, content):
+GOOD = calibration()
+SPOILT = {
+    "none": b"",
+    "half": b'{"constants": [',
+    "binary": b"\xff\xfe\x00",
+    "deep": b"[" * 100_000,
+    "a list": b"[]",
+    "nothing": b"null",
+    "no names": b'{"constants": [{"value": 1.0}, 3]}',
+    **{
+        f"without {lost}": {k: v for k, v in GOOD.items() if k != lost}
+        for lost in ("constants", "chosen_plan", "kinds")
+    },
+    "one less": GOOD | {"constants": GOOD["constants"][1:]},
+    "no spread": GOOD | {"kinds": {}},
+    **{
+        f"{value!r} for one": GOOD | {"constants": [GOOD["constants"][0] | {"value": value}, *GOOD["constants"][1:]]}
+        for value in ("1", None, [], True, 0.0, -1.0, float("nan"), float("inf"))
+    },
+}
+
+
+@pytest.mark.parametrize("name", [*SPOILT, "no file", "folder"])
+@pytest.mark.parametrize("command", [("validate", "--runs", str(RUNS)), ("estimate", "--params", "1234567891")])
+def test_constants_of_another_release_are_one_line(monkeypatch, capsys, tmp_path, name, command):
+    path, content = tmp_path / "calibration.json", SPOILT.get(name)
+    if name == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     constants.cache_clear()
-    monkeypatch.setattr("core.training.constants.calibration", lambda *_: content)
-    assert "is no calibration of this release" in failing(capsys, "validate", "--runs", str(RUNS))
+    monkeypatch.setattr("core.training.constants.calibration", lambda *_: calibration(path))
+    assert "calibration.json is no calibration of this release" in failing(capsys, *command)
     constants.cache_clear()
 
 

@@ -20,6 +20,7 @@ from core.report import Report
 from core.scenario import Scenario
 from core.snapshot import freeze, kept_snapshots
 from core.tables import DATA
+from core.training.constants import constants
 from ui import session
 
 ROOT = Path(__file__).parent.parent.parent
@@ -318,6 +319,18 @@ def test_data_that_cannot_be_read_are_one_sentence(monkeypatch: pytest.MonkeyPat
     app = opened()
     assert not app.exception
     assert SORRY in text(app) and "secret path" not in text(app)
+
+
+def test_constants_that_cannot_be_read_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object) -> Report:
+        constants(tmp_path / "calibration.json")
+        raise AssertionError("there are no constants")
+
+    monkeypatch.setattr(session, "estimate", broken)
+    app = opened()
+    assert not app.exception
+    assert SORRY in text(app) and "calibration.json is no calibration" in text(app).replace("\\", "")
+    assert str(tmp_path) not in text(app)
 
 
 @pytest.fixture
