@@ -171,7 +171,7 @@ def recalibrated(
     Recalibration(factor=1.0, log_sd=0.15, n=0)
     >>> one = recalibrated(0.15, [-0.2])
     >>> round(one.factor, 3), round(one.log_sd, 3)
-    (0.832, 0.116)
+    (0.83, 0.115)
     """
     n = len(log_ratios)
     if not n:

@@ -20,7 +20,7 @@ from core.training.chips import Chips, chips_of
 from core.training.plan import PRECISIONS, STACKS, Job
 from core.training.shapes import Shape, attended
 from core.training.stated import Stated
-from core.training.workload import attention_params, params_from_architecture, shape_from_params
+from core.training.workload import attention_params, mean_head_dim, params_from_architecture, shape_from_params
 
 Row = Mapping[str, Any]
 
@@ -203,6 +203,8 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
     stated = column("head_dim", lambda a: a.head_dim)
     head_dim, gated = _head_dim_and_gate(stated, total, layers, d, heads, kv, ff, vocab, seq, moe)
     attention = layers * attention_params(d, heads, kv, head_dim)
+    latent = np.array([np.nan if a is None or not a.kv_lora_rank else mean_head_dim(a) for a in found], dtype=float)
+    seen_dim = np.where(np.isnan(latent), head_dim, latent)  # the size of a head in attention's FLOPs
     matrices = np.where(gated, 3.0, 2.0)
     routed = np.where(moe, layers * matrices * d * ff * k, 0.0)
     head = vocab * d
@@ -219,9 +221,9 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
         head_params=head,
         n_layers=layers,
         d_model=d,
-        attention_width=heads * head_dim,
-        kv_width=kv * head_dim,
-        head_dim=head_dim,
+        attention_width=heads * seen_dim,
+        kv_width=kv * seen_dim,
+        head_dim=seen_dim,
         active_ff=np.where(moe, ff * k, ff),
         expert_ff=np.where(moe, ff, 0.0),
         n_experts=experts,

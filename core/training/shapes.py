@@ -11,6 +11,7 @@ from core.catalogue import Architecture
 from core.training.workload import (
     attention_flops,
     attention_params,
+    mean_head_dim,
     mlp_params,
     params_from_architecture,
     shape_from_params,
@@ -87,12 +88,9 @@ def shape_of(a: Architecture, seq_len: Any) -> Shape:
     shared_ff = (a.n_shared_experts or 0) * (a.shared_expert_d_ff or 0)
     routed_ff = (a.top_k or 0) * expert_ff + shared_ff
     heads = a.n_heads or 0
-    if a.kv_lora_rank:
-        head_dim = ((a.qk_nope_head_dim or 0) + (a.qk_rope_head_dim or 0) + (a.v_head_dim or 0)) / 2
-        kv = heads * head_dim  # keys and values are expanded to every head in training
-    else:
-        head_dim = a.head_dim or 0
-        kv = (a.n_kv_heads or 0) * head_dim
+    head_dim = mean_head_dim(a)
+    # Latent keys and values are expanded to every head in training.
+    kv = (heads if a.kv_lora_rank else a.n_kv_heads or 0) * head_dim
     return Shape(
         params_total=max(float(a.n_params_total), total),
         linear_params=matmul - vocab * d,

@@ -72,6 +72,13 @@ def latent_attention_params(
     return query[()] + keys_values + n_heads * v_dim * d_model
 
 
+def mean_head_dim(a: Architecture) -> float:
+    """Head size in attention FLOPs: the mean of the score and the value width, which differ in latent attention."""
+    if not a.kv_lora_rank:
+        return float(a.head_dim or 0)
+    return ((a.qk_nope_head_dim or 0) + (a.qk_rope_head_dim or 0) + (a.v_head_dim or 0)) / 2
+
+
 def mlp_params(d_model: Any, d_ff: Any, matrices: Any) -> Any:
     """Matmul parameters of one dense MLP: ``matrices·d·ff`` (3 gated, 2 plain).
 
@@ -175,17 +182,7 @@ def workload_of(
             per_sample = float(architecture.train_flop_per_sample or 0)
             return Workload(name, total, total, per_sample, per_sample, tokens, True)
         heads = architecture.n_heads or 0
-        width = (
-            heads
-            * (
-                (architecture.qk_nope_head_dim or 0)
-                + (architecture.qk_rope_head_dim or 0)
-                + (architecture.v_head_dim or 0)
-            )
-            / 2
-            if architecture.kv_lora_rank
-            else heads * (architecture.head_dim or 0)
-        )
+        width = heads * mean_head_dim(architecture)
         attention = attention_flops(
             architecture.n_layers, width, seq_len, architecture.window_tokens or 0, architecture.n_window_layers or 0
         )
