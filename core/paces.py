@@ -71,8 +71,10 @@ def _modelled(
         return Pace(Speeds(r.chips, r.mfu), plain, r)
 
     def predicted_on(chip: Accelerator, n: int, batch_tokens: float) -> float:
-        there = reach(replace(work, batch_tokens=batch_tokens), shape, chip, (n,), catalogue)
-        return float(there.mfu[0])
+        there = reach(
+            replace(work, batch_tokens=batch_tokens), shape, chip, sizes_with(n, chip.id, catalogue), catalogue
+        )
+        return float(Speeds(there.chips, there.mfu).at(n))
 
     # The factor is the same at every size, and what no chip can pass is seen to at each.
     free = replace(plain, ceiling=math.inf)

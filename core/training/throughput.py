@@ -20,7 +20,7 @@ from core.report import Shortfall, Speeds, Utilisation
 from core.scenario import Optimizer, Scenario, Training
 from core.snapshot import snapshot_day
 from core.training.calibration import excluded
-from core.training.chips import Chips, chip_of
+from core.training.chips import Chips, chip_of, each
 from core.training.constants import CHOSEN, calibration, constants
 from core.training.memory import USABLE_SHARE, MemoryParts, memory_parts
 from core.training.optimizers import optimizer_cost
@@ -74,7 +74,7 @@ class Reach:
     chips: np.ndarray
     mfu: np.ndarray  # bf16 basis
     fits: np.ndarray
-    plan: Plan
+    plan: Plan  # of the chips at work, which may be those of a smaller size
     memory: MemoryParts  # bytes per rank of the plan; of the one that needs least where none fits
     usable_bytes: float  # per chip
     ranks_per_chip: int
@@ -160,15 +160,20 @@ def _reach(
     chosen = best_over_sizes(chip, shape, job, c)
     tokens_per_s = job.batch_seqs * job.seq_len / chosen.seconds / sizes / c[CHOSEN]
     held = memory_parts(chip, shape, replace(job, batch_seqs=job.batch_seqs / chosen.busy), chosen.plan)
+    # More chips than a plan can use are left idle: a larger size is never slower than a smaller one.
+    at = _best_up_to(np.where(chosen.fits, tokens_per_s * sizes, -np.inf))
+    tokens_per_s = tokens_per_s[at] * sizes[at] / sizes
+    fits, plan = chosen.fits[at], each(chosen.plan, lambda v: v[at])
+    held = each(held, lambda v: np.broadcast_to(v, sizes.shape)[at])
     moe = bool(shape.is_moe)
     like = [a for a in catalogue.accelerators if catalogue.silicon(a).silicon == chip.silicon]
     any_runs = sum(n for (i, p, m), n in _run_counts(catalogue).items() if i == accelerator.id and m == moe)
     return Reach(
         sizes,
         tokens_per_s * work.flops_per_token / float(accelerator.bf16_flops_dense or math.nan),
-        chosen.fits,
-        chosen.plan,
-        held if chosen.fits.all() else _least_memory(chip, shape, job, held, ~chosen.fits),
+        fits,
+        plan,
+        held if fits.all() else _least_memory(chip, shape, job, held, ~fits),
         USABLE_SHARE * float(accelerator.hbm_bytes or math.nan),
         int(chip.ranks_per_chip),
         precision,
@@ -177,6 +182,15 @@ def _reach(
         sum(published(catalogue, a, precision, moe)[0] for a in like),
         any_runs == 0,
     )
+
+
+def _best_up_to(values: np.ndarray) -> np.ndarray:
+    """Where the largest of the values up to each place stands; the place itself while all are −∞.
+
+    >>> _best_up_to(np.array([-np.inf, 2.0, 1.0, -np.inf, 3.0])).tolist()
+    [0, 1, 1, 1, 4]
+    """
+    return np.maximum.accumulate(np.where(values >= np.maximum.accumulate(values), np.arange(len(values)), 0))
 
 
 def _least_memory(chip: Chips, shape: Shape, job: Job, held: MemoryParts, tight: np.ndarray) -> MemoryParts:

@@ -7,10 +7,12 @@ from core.catalogue import load_catalogue
 from core.curves import AXES, cost_against, curves
 from core.estimate import estimate
 from core.link import preset_scenario
+from core.paces import sizes_with
+from core.platforms import workload
 from core.report import Speeds
 from core.scenario import OwnRun, Platform, Scenario
 from core.training.own_runs import mark
-from core.training.throughput import reach
+from core.training.throughput import Work, reach, shape_for
 
 CATALOGUE = load_catalogue()
 BASE = preset_scenario("continue_70b", CATALOGUE)
@@ -151,3 +153,19 @@ def test_beside_a_focus_that_cannot_be_timed_every_chip_has_a_speed_at_the_size_
     for p in report.platforms[1:]:
         assert p.size.chips == chips
         assert chips in p.speeds.chips
+
+
+@pytest.mark.parametrize(("seq_len", "batch_tokens"), [(8192, 262_144.0), (131_072, 4e6)])
+@pytest.mark.parametrize("chip", ["gb200_nvl72", "h100_sxm", "tpu_v5e"])
+def test_a_larger_size_neither_loses_a_plan_nor_trains_slower(chip, seq_len, batch_tokens):
+    """Sizes with an awkward factor (68, 448, 24,552) leave chips idle rather than have no good plan."""
+    scenario = with_(model="llama_3_1_405b", seq_len=seq_len, batch_tokens=batch_tokens)
+    work = Work.of(scenario, workload(scenario, CATALOGUE).flops_per_token)
+    accelerator, sizes = CATALOGUE.accelerators[chip], sizes_with(None, chip, CATALOGUE)
+    found = reach(work, shape_for(scenario, CATALOGUE), accelerator, sizes, CATALOGUE)
+    assert found.fits.any()
+    assert (np.diff(found.fits.astype(int)) >= 0).all()
+    speed = (found.chips * found.mfu)[found.fits]
+    assert (np.diff(speed) >= -1e-9 * speed[:-1]).all()
+    memory = np.broadcast_to(found.memory.total, found.fits.shape)
+    assert (memory[found.fits] <= found.usable_bytes / found.ranks_per_chip * (1 + 1e-6)).all()
