@@ -158,7 +158,7 @@ def published_runs(rows: Sequence[Row], catalogue: Catalogue, reasons: Sequence[
         stack=np.array(stacks, dtype=int),
         software_year=software,
         frozen=lora,
-        gradient_bytes=np.where(year < EARLY_YEAR, 4.0, 2.0),
+        gradient_bytes=np.where(np.where(np.isnan(year), software, year) < EARLY_YEAR, 4.0, 2.0),
     )
     stated = Stated(
         data=number(kept, "dp"),

@@ -161,3 +161,10 @@ def test_no_row_that_can_be_predicted_is_no_error():
 def test_only_a_date_without_a_year_dates_the_software():
     runs = published_runs([ROW | {"year": None, "date_of_source": "2025-03"}] * 2, CATALOGUE)
     assert runs.job.software_year.tolist() == pytest.approx([2025 + 2.5 / 12] * 2)
+
+
+def test_gradients_of_an_early_run_are_fp32_whether_its_year_or_only_its_date_is_stated():
+    early = [{"year": 2021}, {"year": None, "date_of_source": "2021-06"}]
+    late = [{"year": 2024}, {"year": None, "date_of_source": "2024"}]
+    runs = published_runs([ROW | change for change in (*early, *late)], CATALOGUE)
+    assert runs.job.gradient_bytes.tolist() == [4.0, 4.0, 2.0, 2.0]
