@@ -17,6 +17,8 @@ from core.training.workload import (
     shape_from_params,
 )
 
+MANY_TIMES = 8.0  # mixtures with this many times the experts that a token meets have many small ones, others few large
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -116,14 +118,17 @@ def shape_of_size(params: float, active_params: float, seq_len: Any) -> Shape:
     """A sensible dense shape for a bare parameter count, or experts of a usual form where fewer are active.
 
     Attention and head as :func:`core.training.workload.shape_from_params` of the active count. A mixture keeps a
-    fifth of its active weights outside the experts, and has 128 experts of which 8 are met by a token.
+    fifth of its active weights outside the experts, and has as many experts as its two counts imply where a token meets
+    8 of them (2 where fewer than 8 times the active experts are kept, as such models have it).
     """
     layers, d, ff = shape_from_params(active_params)
     kv, head_dim = 8 * 128, 128
     attention = float(attention_params(d, d // head_dim, 8, head_dim))
     moe = params > 1.5 * active_params
-    experts, k = (128.0, 8.0) if moe else (0.0, 0.0)
     active = max(0.0, active_params - layers * attention) if moe else 0.0
+    ratio = (active + params - active_params) / active if active else MANY_TIMES  # all experts over those met
+    k = (8.0 if ratio >= MANY_TIMES else 2.0) if moe else 0.0
+    experts = float(round(k * ratio))
     return Shape(
         params_total=params,
         linear_params=active_params,

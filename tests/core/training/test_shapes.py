@@ -127,3 +127,15 @@ def test_a_bare_count_of_70b_is_shaped_like_the_models_of_that_size():
     for name in ("n_layers", "d_model", "attention_width", "kv_width", "active_ff"):
         assert getattr(guess, name) == pytest.approx(getattr(llama, name), rel=0.15), name
     assert model_flops_per_token(guess) == pytest.approx(model_flops_per_token(llama), rel=0.1)
+
+
+@pytest.mark.parametrize("model", ["mixtral_8x7b", "deepseek_v3", "qwen3_235b_a22b"])
+def test_a_bare_mixture_has_about_as_many_experts_for_each_one_met_as_the_model_of_that_size(model):
+    named = shape_of(CATALOGUE.architectures[model], 8192.0)
+    _, active, _ = params_from_architecture(CATALOGUE.architectures[model])
+    guess = shape_of_size(named.params_total, active, 8192.0)
+    assert guess.n_experts / guess.top_k == pytest.approx(named.n_experts / named.top_k, rel=0.35)
+    assert guess.n_experts / guess.top_k == pytest.approx(
+        guess.expert_params_total / guess.expert_params_active, rel=0.1
+    )
+    assert guess.top_k == named.top_k
