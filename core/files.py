@@ -34,8 +34,8 @@ def written_whole(path: str) -> Iterator[IO[str]]:
         ``file_unwritable`` where there is no such folder, no permission or no room.
     """
     try:
-        target = Path(os.path.realpath(path))
-        ordinary = target.is_file() or not target.exists()
+        ordinary = os.path.isfile(path) or not os.path.exists(path)
+        target = Path(os.path.realpath(path) if ordinary else path)  # the end of a pipe has no path to resolve to
     except (OSError, ValueError) as error:
         raise _refused("file_unwritable", path, error) from None
     written = target.with_name(f".{os.getpid()}.part") if ordinary else target

@@ -291,6 +291,15 @@ def test_a_link_and_a_device_can_be_written_to(validated, tmp_path, capsys):
     assert Path("/dev/null").is_char_device()
 
 
+def test_standard_output_can_be_written_to_while_it_is_a_pipe(tmp_path):
+    (tmp_path / "mine.csv").write_text(text_of(published()[:2]))
+    command = [sys.executable, "-m", "core", "validate", "--runs", str(tmp_path / "mine.csv"), "--out", "/dev/stdout"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == ",".join(OUT_COLUMNS)
+    assert done.stdout.splitlines()[1].startswith(published()[0]["run_id"] + ",")
+
+
 # calibrate
 
 
