@@ -75,7 +75,7 @@ def own_runs(draw, scenario):
     chips, batch = draw(st.integers(1, 100_000)), draw(number(1, 1e12))
     rate = draw(number(1e-3, 0.99)) * chip.bf16_flops_dense / flops_per_token(scenario, CATALOGUE)
     kind = {"tokens_per_s_per_chip": rate, "batch_tokens": draw(st.sampled_from([None, batch]))}
-    if draw(st.booleans()) and batch / (rate * chips) <= 1e9:
+    if draw(st.booleans()) and 1e-6 <= batch / (rate * chips) <= 1e9:
         kind = {"step_seconds": batch / (rate * chips), "batch_tokens": batch}
     which = draw(st.sampled_from([mark(scenario), mark(scenario), "abc123"]))
     return OwnRun(accelerator_id=chip.id, chips=chips, workload=which, **kind)

@@ -78,6 +78,7 @@ BAD = [
     ("h100_sxm:64~0tps", "own_run_range"),
     ("h100_sxm:64~-900tps", "own_run_range"),
     ("h100_sxm:64~0s~4M", "own_run_range"),
+    ("h100_sxm:64~1e-300s~4M", "own_run_range"),
     ("h100_sxm:64~900tps~0", "own_run_range"),
 ]
 
