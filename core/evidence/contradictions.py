@@ -27,7 +27,8 @@ from core.evidence.facts import (
     name_of,
 )
 from core.messages import Message, message
-from core.training.utilisation import QUALITY, TASKS, run_flops_per_token
+from core.training.published import QUALITY, TASKS
+from core.training.utilisation import run_flops_per_token
 
 Kind = Literal["offers", "median", "runs", "peak", "mfu", "degrees", "note"]
 KINDS: tuple[Kind, ...] = ("offers", "median", "runs", "peak", "mfu", "degrees", "note")

@@ -13,7 +13,7 @@ from core.evidence.contradictions import DEGREES, Row, run_name
 from core.evidence.facts import date_column, key_of, name_of, price_facts
 from core.messages import Message, message
 from core.tables import Table
-from core.training.utilisation import QUALITY, TASKS
+from core.training.published import QUALITY, TASKS
 
 Kind = Literal[
     "no_price", "no_on_demand_price", "old_price", "coarse_price_date", "no_peak", "no_memory_bandwidth", "no_run",

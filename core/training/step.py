@@ -31,7 +31,6 @@ from core.training.plan import (
     bubble_share,
     micro_batch_tokens,
     micro_batches,
-    sequences_per_replica,
 )
 from core.training.shapes import Shape
 
@@ -338,8 +337,3 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
 def tokens_per_second_per_rank(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -> Any:
     """Tokens per second of one rank: ``batch · sequence / (step · ranks)``."""
     return job.tokens_per_rank / step_parts(chips, shape, job, plan, c).total
-
-
-def sequences_fit(job: Job, plan: Plan) -> Any:
-    """Whether every replica has at least one sequence."""
-    return sequences_per_replica(job, plan) >= 1.0

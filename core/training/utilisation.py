@@ -18,15 +18,12 @@ from core.catalogue import Accelerator, Catalogue
 from core.messages import message
 from core.report import Utilisation
 from core.scenario import Precision
+from core.training.published import QUALITY, TASKS
+from core.training.residuals import EXTRAPOLATED_LOG_SD, FLOOR_LOG_SD, NORMAL_P90
 from core.training.workload import attention_flops, flops_per_token, shape_from_params
 
-TASKS = ("pretrain", "sft")
-QUALITY = ("ok", "mfu_definition_wrong_in_source")  # the throughput of the second is sound, its own MFU is not
 MIN_RUNS = 3  # below that a median has no spread to speak of
-EXTRAPOLATION_LOG_SD = 0.18  # added for a chip without runs of its own
 PEER_PEAK = 0.15  # chips of one family this close in bf16 peak are taken for the same silicon
-MIN_LOG_SD = 0.05  # repeats of one configuration already differ by 3 to 5 %
-P90_NORMAL = 1.2815515655446004
 MFU_CEILING = 0.95
 FEW_RUNS = 10  # of fewer the lowest and the highest are told, not P10 and P90
 
@@ -141,12 +138,12 @@ def _reached(mfu: np.ndarray) -> tuple[float, float] | None:
 def _summary(mfu: np.ndarray) -> tuple[float, float]:
     """Median and log standard deviation, the latter from P10 to P90 so that one outlier cannot set it."""
     p10, p50, p90 = np.quantile(mfu, (0.1, 0.5, 0.9))
-    return float(p50), max(MIN_LOG_SD, math.log(p90 / p10) / (2 * P90_NORMAL))
+    return float(p50), max(FLOOR_LOG_SD, math.log(p90 / p10) / (2 * NORMAL_P90))
 
 
 def spread(mfu: float, log_sd: float, ceiling: float = MFU_CEILING) -> tuple[float, float]:
     """P10 and P90 of a log-normal with median ``mfu``, the upper end kept under ``ceiling``."""
-    return mfu * math.exp(-P90_NORMAL * log_sd), max(mfu, min(ceiling, mfu * math.exp(P90_NORMAL * log_sd)))
+    return mfu * math.exp(-NORMAL_P90 * log_sd), max(mfu, min(ceiling, mfu * math.exp(NORMAL_P90 * log_sd)))
 
 
 def _ceiling(accelerator: Accelerator, precision: str) -> float:
@@ -170,7 +167,7 @@ def _measured(accelerator: Accelerator, precision: str, mfu: np.ndarray) -> Util
 
 def _borrowed(accelerator: Accelerator, mfu: np.ndarray, source: str, gain: float = 1.0) -> Utilisation:
     median, log_sd = _summary(mfu)
-    wider = math.hypot(log_sd, EXTRAPOLATION_LOG_SD)
+    wider = math.hypot(log_sd, EXTRAPOLATED_LOG_SD)
     low, high = spread(median / gain, wider)
     note = message("mfu_borrowed", "note", accelerator.id, chip=accelerator.short_name, source=source, n=len(mfu))
     return Utilisation(median / gain, low, high, wider, len(mfu), "bf16", "borrowed", note)

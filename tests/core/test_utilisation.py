@@ -7,9 +7,9 @@ import pytest
 
 from core.catalogue import load_catalogue
 from core.training.utilisation import (
-    EXTRAPOLATION_LOG_SD,
+    EXTRAPOLATED_LOG_SD,
     MIN_RUNS,
-    P90_NORMAL,
+    NORMAL_P90,
     QUALITY,
     TASKS,
     measured_mfu,
@@ -83,7 +83,7 @@ def test_every_chip_with_a_peak_has_a_value_and_says_where_from(chip, precision,
     assert u.n_runs >= MIN_RUNS
     assert (u.origin == "borrowed") == (u.note is not None)
     if u.origin == "borrowed":
-        assert u.log_sd > EXTRAPOLATION_LOG_SD
+        assert u.log_sd > EXTRAPOLATED_LOG_SD
         assert str(u.n_runs) in u.note.text
 
 
@@ -122,7 +122,7 @@ def test_a_stated_value_has_no_spread_and_a_scaled_one_keeps_it():
     assert stated(0.5).mfu_p10 == stated(0.5).mfu_p90 == 0.5
     half = scaled(u, 0.5)
     assert half.mfu == pytest.approx(u.mfu / 2)
-    assert math.log(half.mfu_p90 / half.mfu_p10) == pytest.approx(2 * P90_NORMAL * u.log_sd, rel=0.05)
+    assert math.log(half.mfu_p90 / half.mfu_p10) == pytest.approx(2 * NORMAL_P90 * u.log_sd, rel=0.05)
 
 
 def test_flops_of_a_published_run_by_hand():

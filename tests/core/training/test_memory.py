@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.training.chips import chip_of
 from core.training.memory import (
     USABLE_SHARE,
+    WEIGHT_BYTES,
     MemoryParts,
     activation_bytes_per_token,
     layers_in_flight,
@@ -18,7 +19,7 @@ from core.training.memory import (
     rank_params,
     recompute_share,
 )
-from core.training.plan import PRECISIONS, STACKS, Job
+from core.training.plan import ADAMW_BYTES, PRECISIONS, STACKS, Job
 from core.training.shapes import Shape, shape_of
 from tests.core.scenarios import CATALOGUE, number
 from tests.core.training.cases import ONE_RANK, SWITCHED, cases
@@ -302,3 +303,12 @@ def test_the_micro_batch_that_is_inferred_fits_and_is_no_larger_than_asked(case,
     plan = replace(case.plan, micro_batch=micro, recompute=0.0)
     if micro > 1:
         assert memory_parts(chip, *case[1:3], plan).total <= USABLE_SHARE * chip.hbm_bytes
+
+
+def test_the_share_of_memory_that_a_plan_may_fill_and_the_bytes_of_adamw_are_those_of_the_tables():
+    rows = CATALOGUE.constants
+    assert rows["hbm_usable_share"].likely == USABLE_SHARE
+    assert WEIGHT_BYTES + Job(1.0, 1.0, 1.0, 0, 0, 2025.0).gradient_bytes + ADAMW_BYTES == (
+        rows["state_bytes_per_param_adamw"].likely
+    )
+    assert rows["state_bytes_per_param_lora"].likely == WEIGHT_BYTES
