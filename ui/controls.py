@@ -53,7 +53,8 @@ class Desk:
     written: dict[str, str] = field(default_factory=dict)
     written_before: dict[str, str] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)  # values the widgets were given last
-    replaced: dict[str, object] = field(default_factory=dict)  # what a browser may still send instead
+    replaced: dict[str, list[object]] = field(default_factory=dict)  # what a browser may still send instead
+    taken: set[str] = field(default_factory=set)  # widgets the reader moved last
     drawn: set[str] = field(default_factory=set)  # widgets made in this run so far
     opened: set[str] = field(default_factory=set)  # expanders and popovers that stood open
     page: str = ""  # path of the page shown last
@@ -160,9 +161,11 @@ def give(control: Control, desk: Desk, state: State) -> None:
     desk.unread.pop(key, None)
     assert desk.report is not None  # the answer comes before the widgets
     value = control.show(desk.scenario, desk.report, desk)
+    if stood:  # a browser may be some runs behind: what it just sent may come back, and what it was given before
+        before = desk.replaced.setdefault(key, [])
+        old = [state[key]] if key in desk.taken else [state[key], desk.shown[key]]
+        before.extend(v for v in old if v != value and v not in before)
     if key not in state or state[key] != value:
-        if stood:
-            desk.replaced[key] = state[key]
         state[key] = value
     desk.shown[key] = value
 
@@ -178,11 +181,10 @@ def moved(desk: Desk, state: State, *, company: bool = False) -> dict[str, objec
         key: state[key] for key in desk.controls if key in desk.shown and key in state and state[key] != desk.shown[key]
     }
     if company or len(different) > 1:
-        different = {
-            key: value for key, value in different.items() if not (key in desk.replaced and desk.replaced[key] == value)
-        }
-    for key in list(desk.replaced):
-        if key in state and state[key] == desk.shown.get(key):
+        different = {key: value for key, value in different.items() if value not in desk.replaced.get(key, ())}
+    for key, before in list(desk.replaced.items()):
+        # A browser that sends what it was given last has drawn it, unless it was given the same earlier.
+        if key in state and state[key] == desk.shown.get(key) and state[key] not in before:
             del desk.replaced[key]
     return different
 
@@ -200,6 +202,7 @@ def take_all(changes: Mapping[str, object], desk: Desk) -> None:
     Text that cannot be read changes nothing.
     """
     values = fields_of(desk.scenario)
+    desk.taken = set(changes)
     for key, value in changes.items():
         desk.unread.pop(key, None)
         try:

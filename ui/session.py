@@ -47,7 +47,7 @@ def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_pag
     if new_page:  # Streamlit has forgotten the widgets of the page before
         for control in _ON_PAGES:
             desk.shown.pop(control.key, None)
-    desk.refused = False
+    desk.refused, desk.taken = False, set()
     changes = controls.moved(desk, st.session_state, company=controls.company(desk, st.session_state))
     touched = bool(changes or desk.pending)
     here = {**params, **view}

@@ -204,7 +204,7 @@ def test_text_that_is_no_number_is_answered_in_place(server: Server, page: Page)
 def test_typing_and_then_a_button_count_both(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/?mfu=0.3")
     page.get_by_role("textbox", name="Tokens", exact=True).fill("60B")
-    page.get_by_role("button", name="Back to the measured value").click()
+    page.get_by_role("button", name="Back to the model’s value").click()
     wait_idle(page)
     assert (parameter(page, "tokens"), parameter(page, "mfu")) == ("60000000000", "")
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.catalogue import Catalogue
+from core.catalogue import Catalogue, load_catalogue
 from core.estimate import estimate
 from core.link import decode, encode, params_of, preset_scenario
 from core.numbers import parse_count
@@ -146,6 +146,26 @@ def test_echo_of_a_replaced_value_is_not_taken_for_a_move(catalogue: Catalogue) 
     assert state["w_mfu"] == own
     move(desk, state, mfu=33)  # alone, the same value is a move
     assert desk.scenario.mfu == 0.33
+
+
+@given(st.lists(st.tuples(st.sampled_from([64, 128, 256, 4096, 6144, 12288]), st.integers(0, 3)), max_size=14))
+@settings(max_examples=40)
+def test_a_browser_some_runs_behind_moves_nothing_but_what_the_reader_moves(moves: list[tuple[int, int]]) -> None:
+    """The model's utilisation falls with the chips, and a fast reader's browser sends what it was given runs ago.
+
+    ``moves``: a size, and how many more of the values it was given the browser has drawn by then.
+    """
+    desk, state = laid_out(load_catalogue())
+    sent, drawn = [state["w_mfu"]], 0
+    for chips, newly in moves:
+        drawn = min(drawn + newly, len(sent) - 1)
+        if chips != desk.scenario.chips:
+            move(desk, state, chips=chips, mfu=sent[drawn])
+            assert (desk.scenario.mfu, desk.scenario.chips) == (None, chips)
+            sent.append(state["w_mfu"])
+    move(desk, state, mfu=sent[-1])
+    move(desk, state, mfu=20)
+    assert desk.scenario.mfu == 0.20
 
 
 def test_an_echo_that_comes_with_a_button_or_an_opened_group_is_not_taken(catalogue: Catalogue) -> None:
