@@ -18,6 +18,7 @@ BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of t
 _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 WHISKER_PX = 14  # a range is never drawn narrower, so that it shows on both sides of its dot
 CARD_PX = 420  # charts side by side need this much each
+STRIP_PX = 168  # a slider of the strip, and its buttons, need this much each
 HEAD_PX = 400  # a heading beside a choice needs this much, or the choice stands below it
 HEAD = f"""<style>
 .st-key-head>:first-child{{min-width:min(100%,{HEAD_PX}px)}}
@@ -25,6 +26,11 @@ HEAD = f"""<style>
 CARDS = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 </style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
+
+
+STRIP = f"""<style>
+@media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
+</style>"""  # on a narrow desktop the buttons take a row of their own, instead of cutting the matching rule
 
 
 def _style(scheme: Scheme) -> str:
@@ -95,12 +101,12 @@ mask-image:linear-gradient(to left,transparent,#000 28px)}}.crt tr>:last-child{{
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}
 .crt .h span:not(.hid,.m){{position:static;display:block;white-space:normal}}
-.crt .p{{white-space:normal;min-width:172px;max-width:184px}}
+.crt .p{{white-space:normal;min-width:158px;max-width:172px}}
 .crt tbody tr.o,.crt tbody tr.o>*{{display:block;width:auto;min-width:0}}
 .crt tbody tr.o>*{{border:0;padding:3px 2px}}
 .crt tr.o{{border-bottom:1px solid {rule}}}.crt:has(tr.o) thead{{display:none}}
 .crt:has(tr.o){{-webkit-mask-image:none;mask-image:none}}
-.crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
+.crt .p small{{white-space:normal;max-width:152px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 
 
@@ -142,17 +148,16 @@ def strip(items: Sequence[StripItem], label: str) -> str:
     """Figures side by side with hairlines between them; on a phone two to a row."""
     muted, stop = _MUTED, f"light-dark({PALETTES['light'].stop},{PALETTES['dark'].stop})"
     css = f"""<style>
-dl.crs.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px}}
-.crs>div{{flex:1 1 0;min-width:132px;padding:0 12px 0 16px;
+dl.crs.crs{{display:flex;flex-wrap:wrap;margin:0;padding:0;row-gap:10px;overflow:hidden}}
+.crs>div{{flex:1 1 0;min-width:132px;padding:0 28px 0 16px;margin:0 0 0 -17px;
 border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
-.crs>div:first-child{{border-left:0;padding-left:0}}
 .crs dt,.crs .o{{font-size:12.25px;line-height:1.4;color:{muted};font-weight:400;margin:0}}
 .crs dt{{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}}
 .crs dd{{margin:0}}
 .crs .f.x{{color:{stop}}}
 .crs .f{{font-size:21px;line-height:1.3;font-weight:600;white-space:nowrap}}
 @media (max-width:1100px){{.crs>div{{flex-basis:30%}}}}
-@media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;padding-left:0}}}}
+@media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;margin:0;padding:0 12px 0 0}}}}
 </style>"""
     cells = "".join(
         f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt>'

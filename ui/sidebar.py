@@ -160,7 +160,7 @@ def draw(view: View) -> None:
         else t("Training tokens of one full run, all passes counted: 50B, 2.5T, 300M."),
         example="1.2M" if samples else "50B",
     )
-    left, right = st.columns([1.25, 1], gap="small")
+    left, right = st.columns([1.6, 1], gap="small")  # "DeepSeek-V3" is not cut
     with left:
         own = own_model.keep(view)
         st.selectbox(

@@ -13,7 +13,7 @@ from core.numbers import NBSP, parse_count, usd_short
 from core.report import Report
 from core.scenario import Match, MfuScope, Scenario
 from core.settle import base_scenario
-from ui import address, controls, slider_wording
+from ui import address, controls, markup, slider_wording
 from ui.controls import Control, Desk, Values, plain, use, write_count
 from ui.frame import View, escape
 
@@ -64,7 +64,9 @@ def draw(view: View) -> None:
     """The strip. Its widgets have their values already; this lays them out."""
     t, scenario = view.t, view.scenario
     with st.container(border=True, key="strip", gap="small"):
-        chips, mfu, budget, actions = st.columns([1.1, 1.32, 0.92, 0.8], gap="small")
+        st.html(markup.STRIP)
+        # At the foot, so that the sliders stand in line where one label is longer than the others.
+        chips, mfu, budget, actions = st.columns([1.18, 1.28, 0.9, 0.8], gap="small", vertical_alignment="bottom")
         with chips:
             _chips(view)
         with mfu:
