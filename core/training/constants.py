@@ -93,7 +93,7 @@ GENERAL_PRIORS: tuple[tuple[str, float, float, str, str], ...] = (
     ("tensor_exposed", 0.7, 0.3, "share", "part of tensor-parallel traffic that matmuls do not hide"),
     ("tensor_exposed_torus", 0.7, 0.4, "share", "the same on a torus axis"),
     ("expert_exposed", 0.7, 0.3, "share", "part of expert traffic inside a domain that is not hidden"),
-    ("expert_exposed_outside", 0.6, 0.3, "share", "the same between domains"),
+    ("expert_exposed_outside", 0.6, 0.3, "ratio", "time between domains against the traffic formula"),
     ("expert_traffic_gain_per_year", 1.2, 0.2, "ratio", "yearly gain of expert communication"),
     ("overlap_sharded", 1.0, 0.5, "power", "sharpness of the overlap of full sharding, less one (GPUs)"),
     ("overlap_replicated", 1.0, 0.5, "power", "the same for replicated weights"),

@@ -227,9 +227,11 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
     once: 4 bytes, which only the last micro-batch can hide.
     """
     sharded, m = plan.is_sharded, micro_batches(job, plan)
-    params = rank_params(shape, plan) * np.where(np.asarray(job.frozen), 0.5, 1.0)
+    params = rank_params(shape, plan)
     times = np.where(np.asarray(plan.pipeline) > 1, 1.0, m)
-    sent = np.where(sharded, 6.0 * times, 4.0) * params
+    # Frozen weights are gathered but have no gradients; replicated ones stay where they are.
+    trained = np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
+    sent = np.where(sharded, (4.0 + 2.0 * trained) * times, 4.0 * trained) * params
     group = plan.state_group
     traffic = np.where(np.asarray(group) > 1, sent / data_bandwidth(chips, job, plan, c), 0.0)
     # What hides the exchange between copies of a sharded group cannot hide weights as well.
@@ -247,6 +249,7 @@ def slice_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any
     """All-reduce of gradients between slices, or between copies of a sharded group, over the slower network."""
     torus = np.asarray(chips.torus_axes) > 0
     share = np.where(plan.is_sharded, state_params(shape, plan), rank_params(shape, plan))
+    share = share * np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
     slices = np.maximum(1.0, job.ranks / chips.domain)
     between = 8.0 * share / chips.scaleout_bytes_per_s * (1.0 - 1.0 / slices) * c["slice_exposed"]
     copies = plan.replicas * plan.context / np.maximum(plan.shard, 1.0)
@@ -300,7 +303,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     exposed = np.where(torus, c["tensor_exposed_torus"], c["tensor_exposed"])
     moved = 4.0 * layers * tokens * d * (plan.tensor - 1.0) / tensor_bw
     tensor = (4.0 + 2.0 * plan.recompute) * moved * exposed
-    keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / plan.tensor / group_bandwidth
+    keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / group_bandwidth
     context = np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
     # What runs beside the ring of keys and values cannot hide weights as well.
