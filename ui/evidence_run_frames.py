@@ -23,6 +23,11 @@ def who_names(t: Translator) -> dict[str, str]:
     return {"vendor": t("chip’s vendor"), "benchmark": t("benchmark"), "other": t("others")}
 
 
+def _whole(speeds: np.ndarray) -> np.ndarray:
+    """Speeds without decimals, so that they are written with thousands apart; slow ones keep a digit."""
+    return np.where(speeds < 10, np.round(speeds, 1), np.round(speeds))
+
+
 @lru_cache(maxsize=16)
 def run_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
     """Every published run in the order of the table; ``CODE`` says whether it is in the fit."""
@@ -40,9 +45,9 @@ def run_table(catalogue: Catalogue, t: Translator) -> pd.DataFrame:
             "kind": [kinds[bool(m)] for m in runs.is_moe],
             "params": runs.params / 1e9,
             "batch": runs.batch_tokens / 1e6,
-            "measured": runs.measured,
-            "predicted": runs.predicted,
-            "unseen": runs.unseen,
+            "measured": _whole(runs.measured),
+            "predicted": _whole(runs.predicted),
+            "unseen": _whole(runs.unseen),
             "error": runs.error * 100,
             "constant": runs.constant_error * 100,
             "mfu": runs.mfu_bf16 * 100,

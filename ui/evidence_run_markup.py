@@ -18,7 +18,7 @@ from ui.evidence_frames import chip_names
 from ui.i18n import Translator
 from ui.markup import head, table, two
 from ui.theme import PALETTES, Scheme, chip_colours, grey
-from ui.wording import mfu_range
+from ui.wording import mfu_range, origin_name
 
 SIXTEEN_BIT = ("", "bf16", "fp16")
 
@@ -92,6 +92,8 @@ def _here(report: Report, p: PlatformEstimate, name: str, colour: str, t: Transl
     size = report.workload.name or count(report.workload.params_total)
     said = escape(mfu_range(u))
     own = own_basis(on_own_peak(u.mfu, p.accelerator, precision), precision, t) if u else ""
+    if u and u.origin in ("own", "user"):  # no model says so
+        own = " · ".join(part for part in (origin_name(u.origin, t), own) if part)
     cells = [
         _run_cell(t("This scenario"), f"{size}, {name}", colour, precision),
         two(EN_DASH, ""),

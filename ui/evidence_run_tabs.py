@@ -13,11 +13,11 @@ from core.catalogue import Catalogue
 from core.evidence.constants import calibration_of, model_constants
 from core.evidence.nearest import is_extrapolated, most_like, nearest, target_of
 from core.evidence.runs import Choice, evidence_runs
-from core.numbers import EN_DASH, fill
+from core.numbers import EN_DASH, MINUS, fill
 from core.report import PlatformEstimate
 from ui import evidence_frames as frames
 from ui import evidence_run_frames as run_frames
-from ui import frame, markup
+from ui import frame, markup, wording
 from ui.charts import Chart
 from ui.evidence_run_markup import nearest_table
 from ui.evidence_runs import chosen_mask
@@ -69,26 +69,24 @@ def _nearest(view: View, catalogue: Catalogue) -> None:
             "chip": chip_name(platform.accelerator.short_name, platform.accelerator.family),
             "precision": target.precision,
             "reached": _span(runs.mfu_bf16[shown]),
-            "given": mfu_range(platform.utilisation) if platform.utilisation else t("nothing"),
+            "given": _given(view, platform),
         }
         if is_extrapolated(near):
-            finding = t("No published run is near: the {given} MFU assumed here is extrapolated", **values)
+            finding = t("No published run is near; {given}", **values)
         elif own:
             finding = t.n(
-                "{n} run on {chip} reached {reached} MFU; {given} is assumed here",
-                "{n} runs on {chip} reached {reached} MFU; {given} is assumed here",
+                "{n} run on {chip} reached {reached} MFU; {given}",
+                "{n} runs on {chip} reached {reached} MFU; {given}",
                 len(shown),
                 **values,
             )
         else:
-            finding = t(
-                "No near run of {chip} in {precision}; others reached {reached} MFU, {given} is assumed here", **values
-            )
+            finding = t("No near run of {chip} in {precision}; others reached {reached} MFU; {given}", **values)
         heading(
             finding,
             t(
-                "The {all} published runs most like it. On them the model is {off:fine} off at the median, a constant "
-                "40 % MFU {constant:fine}.",
+                "On the {all} published runs most like it the model is off by {off:fine} at the median, a constant "
+                "40 % MFU by {constant:fine}.",
                 all=len(at),
                 off=float(np.median(np.abs(runs.error[at]))),
                 constant=float(np.median(np.abs(runs.constant_error[at]))),
@@ -96,6 +94,24 @@ def _nearest(view: View, catalogue: Catalogue) -> None:
         )
     st.html(nearest_table(view.report, platform, near, catalogue, run_frames.who_names(t), view.scheme, t))
     save(view, "nearest-runs", t("Save these runs (CSV)"), lambda c: run_frames.nearest_in_full(c, near), catalogue)
+
+
+def _given(view: View, platform: PlatformEstimate) -> str:
+    """What speed the scenario gives a platform, and on whose word: the clause after what was measured elsewhere."""
+    t, u = view.t, platform.utilisation
+    if u is None:
+        return t("no MFU can be given here")
+    mfu = mfu_range(u)
+    if u.origin == "own":
+        return t("yours reached {mfu}", mfu=mfu)
+    if u.origin == "user":
+        return t("{mfu} is your value", mfu=mfu)
+    if wording.is_extrapolated(platform):
+        return t("the {mfu} MFU assumed here is extrapolated", mfu=mfu)
+    return {
+        "first_try": t("{mfu} is assumed here, for a first try", mfu=mfu),
+        "tuned": t("{mfu} is assumed here, for tuned code", mfu=mfu),
+    }.get(view.scenario.speed, t("{mfu} is assumed here", mfu=mfu))
 
 
 def _span(shares: np.ndarray) -> str:
@@ -134,9 +150,9 @@ def _all(view: View, catalogue: Catalogue, choice: Choice, charts: Sequence[Char
         "chip": TextColumn(t("Chip"), width=86),
         "chips": NumberColumn(t("Chips"), format="localized", width=66),
         "precision": TextColumn(t("Precision"), width=80),
-        "measured": NumberColumn(t("Measured"), format="%.0f", width=82),
-        "unseen": NumberColumn(t("Unseen"), format="%.0f", width=74, help=t("By constants fitted without it")),
-        "predicted": NumberColumn(t("In use"), format="%.0f", width=74, help=t("By the constants in use")),
+        "measured": NumberColumn(t("Measured"), format="localized", width=82),
+        "unseen": NumberColumn(t("Unseen"), format="localized", width=74, help=t("By constants fitted without it")),
+        "predicted": NumberColumn(t("In use"), format="localized", width=74, help=t("By the constants in use")),
         "error": NumberColumn(t("Error"), format="%+.1f %%", width=74),
         "constant": NumberColumn(t("40 % MFU"), format="%+.0f %%", width=80, help=t("Error of a constant 40 % MFU")),
         "out": TextColumn(t("Out of the fit because"), width=260),
@@ -176,13 +192,13 @@ def _constants(view: View, catalogue: Catalogue) -> None:
         ),
         t(
             "A prior is what was expected before any run was read. Fitted on {date} by {command}, data {hash}, model "
-            "{version}; {loss}. Runs of other sources: {median:fine} off at the median, {p90:fine} at the 90th "
-            "percentile.",
+            "{version}; {loss}. Runs of a source left out of the fit are off by {median:fine} at the median, "
+            "{p90:fine} at the 90th percentile.",
             date=day(date.fromisoformat(origin.date)),
             command=origin.command,
             hash=origin.data_hash,
             version=origin.model_version,
-            loss=origin.loss,
+            loss=origin.loss.replace("-0", MINUS + "0"),
             median=origin.by_source["median_ape"],
             p90=origin.by_source["p90_ape"],
         ),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.messages import Message
     from core.report import PlatformEstimate, Report
 
+_DUST = 1e-6  # $: what rounding leaves where credits pay a bill
 _LEAST_MONTHS = 0.05  # rounds to 0.0
 _FIXABLE = ("does_not_fit", "size_not_sold", "below_minimum_order")  # what another size cures
 
@@ -113,8 +114,14 @@ def _signed(months: float) -> str:
 
 
 def money(value: float) -> str:
-    """Money without the rounding dust that credits leave of a paid bill."""
-    return usd(0.0 if abs(value) < 0.005 else value)
+    """Money; less than a cent is no amount, and no zero either, where it is not the dust of a paid bill.
+
+    >>> money(0.003), money(1e-12), money(0.09)
+    ('<$0.01', '$0', '$0.09')
+    """
+    if _DUST < value < HALF_CENT:
+        return "<$0.01"
+    return usd(0.0 if abs(value) < HALF_CENT else value)
 
 
 def range_text(low: float | None, high: float | None, t: Translate) -> str:
@@ -141,11 +148,13 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
         return strip(nothing, fill(label, {"name": name}))
     bill = p.bills[s.basis]
     unit = t("Per million samples") if report.workload.per_sample else t("Per million tokens")
-    span_note = (
-        fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": range_text(p.total_usd_p10, p.total_usd_p90, t)})
-        if s.basis == "cash"
-        else fill(t("cash alone {cash:usd}"), {"cash": p.bills["cash"].total_usd})
-    )
+    span = range_text(p.total_usd_p10, p.total_usd_p90, t)
+    if s.basis != "cash":
+        span_note = fill(t("cash alone {cash:usd}"), {"cash": p.bills["cash"].total_usd})
+    elif DASH in span:
+        span_note = fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": span})
+    else:  # there is none, and where it is said why not
+        span_note = span
     runway, change, out = runway_text(p, report, t)
     if p.runway_months is not None and not out:
         runway = fill(t("{n} months"), {"n": _months(p.runway_months)})
@@ -160,8 +169,8 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
             unit,
             EN_DASH if p.usd_per_million_tokens is None else money(p.usd_per_million_tokens),
             fill(
-                t("final run alone {cost:usd}"),
-                {"cost": usd_per_million(bill.chips_usd, report.workload.tokens, s.iterations)},
+                t("final run alone {cost}"),
+                {"cost": money(usd_per_million(bill.chips_usd, report.workload.tokens, s.iterations))},
             ),
         ),
         StripItem(t("Runway after"), runway, change or t("no burn given"), stop=out),
@@ -173,7 +182,7 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
         StripItem(
             t("A year, 1 version") if one else fill(t("A year, {n} versions"), {"n": versions}),
             money(year_usd(bill.total_usd, s.versions_per_year)),
-            fill(t("{cost:usd} each"), {"cost": bill.total_usd}),
+            fill(t("{cost} each"), {"cost": money(bill.total_usd)}),
         ),
     ]
     return strip(items, fill(label, {"name": name}))

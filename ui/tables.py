@@ -18,6 +18,7 @@ from ui.wording import (
     few_runs,
     identity,
     is_extrapolated,
+    origin_name,
     platform_names,
     provider_of,
     round_money,
@@ -32,25 +33,31 @@ from ui.wording import (
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
+HALF_AN_HOUR = 0.5  # less would be written as 0
 _EDGE = 98.0  # % of the range bar: a budget line from here on runs through all rows
 _LABEL_PX = 7.0  # of a character of the bar's header, about
 
 
-def _tags(p: PlatformEstimate, t: Translate) -> str:
+def _tags(p: PlatformEstimate, per_sample: bool, t: Translate) -> str:
     u = p.utilisation
     texts = [t("focus")] if p.is_focus else []
     if p.price_is_quote:
         texts.append(t("your quote"))
     if u is not None and u.origin == "user":
         texts.append(fill(t("MFU {mfu:pct}: your value"), {"mfu": u.mfu}))
+    if u is not None and u.origin == "own":
+        texts.append(origin_name(u.origin, t))
     tags = "".join(f"<span class=t>{escape(text)}</span>" for text in texts)
     doubt = t("extrapolated") if is_extrapolated(p) else few_runs(p, t)
     if u is not None and doubt:
         tags += f'<span class="t d" title="{escape(say(u.note, t))}">{escape(doubt)}</span>'
+    elif u is not None and per_sample and u.origin == "measured":
+        why = t("The median of published runs of language models: no run like yours counts.")
+        tags += f'<span class="t d" title="{escape(why)}">{escape(t("LLM runs"))}</span>'
     return tags
 
 
-def _platform_cell(p: PlatformEstimate, name: str, style: Style, t: Translate) -> str:
+def _platform_cell(p: PlatformEstimate, name: str, style: Style, per_sample: bool, t: Translate) -> str:
     provider = provider_of(p)
     who = f"<small class=i>{escape(provider)}</small>" if provider and provider not in name else ""
     why = reason(p, t)
@@ -61,7 +68,7 @@ def _platform_cell(p: PlatformEstimate, name: str, style: Style, t: Translate) -
         second += f'<small class="{"x" if can_be_cured(p) else "y"}">{escape(why)}</small>'
     return (
         f'<th scope="row" class="p"><span class="s" style="background:{style.colour}"></span>'
-        f"<b>{escape(name)}</b>{who}{_tags(p, t)}{second}</th>"
+        f"<b>{escape(name)}</b>{who}{_tags(p, per_sample, t)}{second}</th>"
     )
 
 
@@ -108,7 +115,8 @@ def _run_cell(p: PlatformEstimate, report: Report, t: Translate) -> str:
     if late > ROUNDING * s.deadline_weeks:
         second = f'<span class="z">{escape(fill(t("{time} late"), {"time": weeks_text(late, t)}))}</span>'
     else:
-        second = escape(f"{count(p.chip_hours)} {_hours_unit(p, t)}")
+        hours = count(p.chip_hours) if p.chip_hours >= HALF_AN_HOUR else "<1"
+        second = escape(f"{hours} {_hours_unit(p, t)}")
     return two(escape(duration(p.wall_hours)), second)
 
 
@@ -169,7 +177,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
         months, below, out = runway_text(p, report, t)
         rows.append(
             "<tr>"
-            + _platform_cell(p, names[p.id], style, t)
+            + _platform_cell(p, names[p.id], style, report.workload.per_sample, t)
             + cash
             + _range_cell(p, style, scale, budget, t)
             + _share_cell(p, style)

@@ -238,7 +238,7 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         kinds.get(s.training, ""),
         t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
         "" if s.optimizer == "adamw" else optimizer_names(t)[s.optimizer],
-        fill(t("MFU {mfu:pct}, your value"), {"mfu": s.mfu}) if s.mfu is not None else "",
+        _own_mfu_note(report, t),
         _speed_note(report, t),
         _extrapolated_note(report, t),
         fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
@@ -249,6 +249,15 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         fill(t("snapshot {date}"), {"date": snapshot_text(report.snapshot, t)}),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _own_mfu_note(report: Report, t: Translate) -> str:
+    """The reader's MFU, and whose it is where not every platform has it."""
+    s = report.scenario
+    if s.mfu is None:
+        return ""
+    form = t("{name} MFU {mfu:pct}, your value") if s.mfu_scope == "focus" else t("MFU {mfu:pct}, your value")
+    return fill(form, {"mfu": s.mfu, "name": report.focus.label})
 
 
 def is_extrapolated(p: PlatformEstimate) -> bool:
@@ -279,6 +288,10 @@ def _speed_note(report: Report, t: Translate) -> str:
 
 def _extrapolated_note(report: Report, t: Translate) -> str:
     n, known = sum(map(is_extrapolated, report.platforms)), sum(p.utilisation is not None for p in report.platforms)
+    if report.workload.per_sample and any(
+        p.utilisation.origin == "measured" for p in report.platforms if p.utilisation
+    ):
+        return t("speeds taken from language models")
     if not n:
         return ""
     if known == 1:
@@ -341,4 +354,4 @@ def _as_sold(size: Size) -> tuple[str, str]:
 
 def share_note(t: Translate = identity) -> str:
     """What "cheapest in" means; never a probability of being right."""
-    return t("Share of simulated cases under these assumptions")
+    return t("share of simulated cases under these assumptions")

@@ -53,7 +53,7 @@ def test_scenario_line_says_what_is_unusual() -> None:
         "5 × 50B tokens",
         "LoRA",
         "each chip’s best precision",
-        "MFU 45\N{NO-BREAK SPACE}%, your value",
+        "v5p MFU 45\N{NO-BREAK SPACE}%, your value",
         "no experiments",
         "on demand and spot",
         "prices 19 Aug\N{WORD JOINER}–\N{WORD JOINER}6 Oct 2026",

@@ -160,13 +160,13 @@ def cost_time_title(report: Report, shown: Sequence[Curve], t: Translate) -> str
         values["name"] = platform_names(report.platforms, t)[inside[0]]
     if len(shown) == 1:
         form = (
-            t("Under {budget}, {name} can finish within {deadline} at some size")
+            t("Under {budget}, {name} can finish within {deadline} at another size")
             if some_size
             else t("Under {budget}, {name} finishes within {deadline}")
         )
     elif len(inside) == 1:
         form = (
-            t("Under {budget}, only {name} can finish within {deadline}, at some size")
+            t("Under {budget}, only {name} can finish within {deadline}, at another size")
             if some_size
             else t("Under {budget}, only {name} finishes within {deadline}")
         )
@@ -248,7 +248,7 @@ def flip_title(report: Report, rows: Sequence[Flip], t: Translate) -> str:
         return fill(t("{name} beats {ref} only if {ref} costs more than {price:rate}"), values)
     if price <= LEAST_PRICE:
         return fill(t("{name} beats {ref} at any price of {ref}"), values)
-    if report.ranking[:1] == (flip.id,):
+    if report.ranking[:1] == (flip.id,) and not report.verdict.code.startswith("verdict_tie"):
         return fill(t("{name} wins as long as {ref} costs more than {price:rate}"), values)
     return fill(t("{name} beats {ref} as long as {ref} costs more than {price:rate}"), values)
 
@@ -305,8 +305,10 @@ def bill_title(report: Report, rivals: Sequence[PlatformEstimate], t: Translate)
     parts = bill_parts(subject, report.scenario.basis)
     gross = sum(v for v in parts.values() if v > 0)
     values = {"name": names[subject.id]}
-    if gross < HALF_CENT:
+    if not gross:
         return fill(t("{name} costs nothing here"), values)
+    if gross < HALF_CENT:
+        return fill(t("{name} costs under a cent here"), values)
     if gross + parts["credits"] < HALF_CENT:
         return fill(t("Credits pay all of {name}’s bill"), values)
     part = max((part for part in BILL_PARTS if part != "credits"), key=lambda part: parts[part])

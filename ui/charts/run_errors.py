@@ -20,7 +20,7 @@ from ui.wording import Translate, identity
 ENOUGH = 10  # runs of a group from which its error is compared
 MAX_ROWS = 12
 LONGEST = 154.0  # px of a group's name
-LEAST_ROWS = 7  # rows that the chart has room for even where there are fewer
+LEAST_ROWS = 5  # rows that the chart has room for even where there are fewer
 BEYOND = 1.0  # an error that is not drawn to scale
 _TOP, _BOTTOM = 8.0, 42.0
 _OTHERS = "\N{HORIZONTAL ELLIPSIS}"  # the key of all groups that have no row of their own; also what is cut off
@@ -51,12 +51,21 @@ def errors_title(rows: Sequence[ErrorRow], by: By, t: Translate = identity) -> s
         only = large[0]
         values |= {"median": only.median, "constant": only.constant_median}
         return fill(t("Off by {median:fine}, a constant 40 % by {constant:fine}"), values)
+    two = len(large) == 2
     every = {
-        "chip": t("Closer than a constant 40 % on all {n} chips"),
-        "precision": t("Closer than a constant 40 % in all {n} precisions"),
+        "chip": t("Closer than a constant 40 % on both chips")
+        if two
+        else t("Closer than a constant 40 % on all {n} chips"),
+        "precision": t("Closer than a constant 40 % in both precisions")
+        if two
+        else t("Closer than a constant 40 % in all {n} precisions"),
         "kind": t("Closer than a constant 40 % for dense models and for mixtures of experts"),
-        "source": t("Closer than a constant 40 % on all {n} sources"),
-        "year": t("Closer than a constant 40 % in all {n} years"),
+        "source": t("Closer than a constant 40 % on both sources")
+        if two
+        else t("Closer than a constant 40 % on all {n} sources"),
+        "year": t("Closer than a constant 40 % in both years")
+        if two
+        else t("Closer than a constant 40 % in all {n} years"),
         "who": t("Closer than a constant 40 % whoever measured"),
     }
     some = {
@@ -210,7 +219,7 @@ def errors_chart(
         "run_errors",
         t("error by group"),
         title,
-        t("Filled: median, open: 90th percentile, bar: median of a constant 40 % MFU; compared from ten runs on"),
+        t("Filled: median, open: P90, bar: constant 40 % MFU. Compared where there are ten runs"),
         _figure(rows, names, colours, scheme, height, t) if rows else None,
         empty,
         lambda: errors_frame(drawn, by, names),

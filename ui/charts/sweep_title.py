@@ -202,10 +202,10 @@ def sweep_title(report: Report, sweep: Sweep, t: Translate) -> str:
         "from": _bare(report, sweep.axis, low),
     }
     if duel is None and sweep.axis == "iterations" and high > low:
-        return fill(
-            t("Each further iteration on {name} costs {each:usd}"),
-            {**values, "each": float((total[-1] - total[0]) / (high - low))},
-        )
+        each = float((total[-1] - total[0]) / (high - low))
+        if 0 < each < HALF_CENT:
+            return fill(t("Each further iteration on {name} costs under a cent"), values)
+        return fill(t("Each further iteration on {name} costs {each:usd}"), {**values, "each": each})
     if duel is None:
         return fill(t("{name} costs {first:usd} at {low}, {last:usd} at {high}"), values)
     if sweep.axis == "iterations":
