@@ -96,6 +96,7 @@ def _at_sizes(p: PlatformEstimate, u: Utilisation, t: Translate) -> str:
     """The speed at the chosen size, and how it changes with the size."""
     values: dict[str, object] = {"n": p.size.chips, "mfu": u.mfu, "low": u.mfu_p10, "high": u.mfu_p90}
     here = fill(t("The model gives {mfu:pct} on {n:int} chips, P10 to P90 {low:pct} to {high:pct}."), values)
+    here = here if p.fits else t("So few chips do not hold the model, so no plan is behind this value.")
     if p.speeds is None or p.holding is None:
         return here
     others = [

@@ -64,6 +64,12 @@ def test_help_names_the_published_runs_and_the_speed_at_other_sizes(report: Repo
     assert "13 published mixture-of-experts bf16 runs" in words.mfu_help(sparse)
 
 
+def test_help_of_a_size_that_does_not_hold_the_model_promises_no_speed() -> None:
+    text = words.mfu_help(build_report((Row("tpu_v5p", 1e5, fits=False),), reference=None))
+    assert "do not hold the model" in text and "model gives" not in text
+    assert f"At other sizes: 50{NBSP}% on 1,024." in text
+
+
 def test_help_of_a_value_that_hardly_a_run_stands_behind() -> None:
     assert "1 published dense bf16 run of v5p: " in words.mfu_help(one("modelled", runs=1))
     none = words.mfu_help(one("extrapolated", runs=0))
