@@ -96,17 +96,18 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 .crt tbody tr.here>*{{background:color-mix(in srgb,currentColor 5%,{page})}}
 .crt tr.a td,.crt tr.a th{{border-bottom:0;border-top:1px solid color-mix(in srgb,currentColor 34%,transparent)}}
 @media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
-@media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 28px);
-mask-image:linear-gradient(to left,transparent,#000 28px)}}.crt tr>:last-child{{padding-right:28px}}
+@media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 14px);
+mask-image:linear-gradient(to left,transparent,#000 14px)}}.crt tr>:last-child{{padding-right:28px}}
+.crt td.n,.crt th.n{{padding-left:2px}}
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}
 .crt .h span:not(.hid,.m){{position:static;display:block;white-space:normal}}
-.crt .p{{white-space:normal;min-width:158px;max-width:172px}}
+.crt .p{{white-space:normal;min-width:172px;max-width:184px}}
 .crt tbody tr.o,.crt tbody tr.o>*{{display:block;width:auto;min-width:0}}
 .crt tbody tr.o>*{{border:0;padding:3px 2px}}
 .crt tr.o{{border-bottom:1px solid {rule}}}.crt:has(tr.o) thead{{display:none}}
 .crt:has(tr.o){{-webkit-mask-image:none;mask-image:none}}
-.crt .p small{{white-space:normal;max-width:152px}}.crt .t{{margin-left:4px}}}}
+.crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
 </style>"""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
 from core.messages import message
@@ -22,6 +24,7 @@ TYPED = (CHIPS, RATE, STEP, BATCH)
 MAX_UPLOAD_MB = 1  # the least Streamlit can be told; core takes less and says so
 MOST_SHOWN = 5
 WIDTH = 340
+LEAST_HEIGHT = 400
 
 
 def speed_help(view: View) -> str:
@@ -47,9 +50,11 @@ def draw(view: View) -> None:
     """A popover with what was measured, a form for one measurement and an upload for many."""
     t, n = view.t, len(view.scenario.measured)
     # The label stays the same: with another one Streamlit takes it for another popover, and closes it.
-    box = st.popover(
-        t("Your measurements"), type="tertiary", icon=":material/speed:", key="open_measured", on_change="rerun"
-    )
+    label = t("Your measurements")
+    # It opens empty and would take the little room below it on a phone; with this much in it, it opens upwards there.
+    body = f'[data-testid="stPopoverBody"][aria-label={json.dumps(label)}]'
+    st.html(f"<style>{body}{{min-height:min({LEAST_HEIGHT}px,60vh)}}</style>")
+    box = st.popover(label, type="tertiary", icon=":material/speed:", key="open_measured", on_change="rerun")
     if n:
         st.markdown(small(_counted(view)))
     if not box.open:

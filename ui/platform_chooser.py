@@ -15,7 +15,7 @@ from core.report import Report
 from core.scenario import MAX_PLATFORMS, Plan, Platform, Scenario, platform_keys
 from ui import controls, wording
 from ui.controls import Control, Desk, Values, use, write_count
-from ui.frame import View, escape
+from ui.frame import View, escape, expander
 from ui.i18n import Translator
 
 MIXED = "mixed"
@@ -284,12 +284,8 @@ def draw(view: View) -> None:
         placeholder=t("At most {n} platforms", n=MAX_PLATFORMS) if full else t("Add a chip or an offer"),
         format_func=lambda text: platform_name(t, _parsed(text, catalogue), catalogue, usual),
     )
-    editor = st.popover(
-        t("Edit offers and quotes"), type="tertiary", icon=":material/edit:", key="open_offers", on_change="rerun"
-    )
-    if editor.open:
-        with editor:
-            _editor(view, names)
+    # No popover: at the foot of a laptop's screen it would open in the little room below, and stay cut.
+    expander(t("Offers and quotes"), "open_offers", lambda: _editor(view, names))
 
 
 def _without_price(view: View) -> None:

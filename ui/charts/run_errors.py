@@ -114,7 +114,7 @@ def _figure(
     left, right = label_margin([shorter(name) for name in shown], 44, LONGEST + 20) + 4, label_margin(counts, 40)
     farthest = min(BEYOND, max(0.12, *(row.p90 for row in rows), *(row.constant_median for row in rows)))
     high = farthest * 1.04
-    y = np.arange(len(rows), dtype=float)
+    y, spare = np.arange(len(rows), dtype=float), max(0, LEAST_ROWS - len(rows)) / 2
     hover = [
         fill(
             t(
@@ -177,7 +177,7 @@ def _figure(
         shapes=shapes,
         notes=notes,
         x=x_axis(ticks, (0.0, high), palette, log=False),
-        y=y_axis(labels, (max(len(rows), LEAST_ROWS) - 0.5, -0.5), palette, log=False, grid=False),
+        y=y_axis(labels, (len(rows) - 0.5 + spare, -0.5 - spare), palette, log=False, grid=False),
     )
 
 
