@@ -70,7 +70,7 @@ class OwnRun(Record):
 
     accelerator_id: str = Field(max_length=64)
     chips: Annotated[int, Field(ge=1, le=10_000_000)]
-    tokens_per_s_per_chip: Annotated[float, Field(gt=0, le=1e15)] | None = None
+    tokens_per_s_per_chip: Annotated[float, Field(ge=1e-6, le=1e15)] | None = None
     step_seconds: Annotated[float, Field(ge=1e-6, le=1e9)] | None = None
     batch_tokens: Annotated[float, Field(ge=1, le=1e12)] | None = None
     workload: str = Field("", pattern="^[0-9a-f]{0,8}$")

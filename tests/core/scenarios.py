@@ -74,6 +74,7 @@ def own_runs(draw, scenario):
     assume(chip.bf16_flops_dense)
     chips, batch = draw(st.integers(1, 100_000)), draw(number(1, 1e12))
     rate = draw(number(1e-3, 0.99)) * chip.bf16_flops_dense / flops_per_token(scenario, CATALOGUE)
+    assume(rate >= 1e-6)
     kind = {"tokens_per_s_per_chip": rate, "batch_tokens": draw(st.sampled_from([None, batch]))}
     if draw(st.booleans()) and 1e-6 <= batch / (rate * chips) <= 1e9:
         kind = {"step_seconds": batch / (rate * chips), "batch_tokens": batch}

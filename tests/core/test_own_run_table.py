@@ -61,7 +61,10 @@ def test_the_header_alone_is_a_file_to_fill_in():
         ("h100_sxm,64.5,900,,", "row 3, chips: '64.5' is not a whole number of chips."),
         ("h100_sxm,0,900,,", 'row 3, chips: "0" is out of range; it should be greater than or equal to 1.'),
         ("h100_sxm,64,fast,,", "row 3, tokens_per_s_per_chip: 'fast' is not a number."),
-        ("h100_sxm,64,0,,", 'row 3, tokens_per_s_per_chip: "0" is out of range; it should be greater than 0.'),
+        (
+            "h100_sxm,64,0,,",
+            'row 3, tokens_per_s_per_chip: "0" is out of range; it should be greater than or equal to 0.000001.',
+        ),
         ("h100_sxm,64,-5,,", 'row 3, tokens_per_s_per_chip: "-5" is out of range'),
         ("h100_sxm,64,nan,,", "row 3, tokens_per_s_per_chip: 'nan' is not a number."),
         ("h100_sxm,64,,0,4M", 'row 3, step_seconds: "0" is out of range'),

@@ -77,6 +77,7 @@ BAD = [
     ("h100_sxm:-8~900tps", "own_run_range"),
     ("h100_sxm:64~0tps", "own_run_range"),
     ("h100_sxm:64~-900tps", "own_run_range"),
+    ("h100_sxm:64~1e-300tps", "own_run_range"),
     ("h100_sxm:64~0s~4M", "own_run_range"),
     ("h100_sxm:64~1e-300s~4M", "own_run_range"),
     ("h100_sxm:64~900tps~0", "own_run_range"),

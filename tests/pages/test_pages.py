@@ -41,6 +41,8 @@ HOSTILE = {
     "many parameters": {f"p{i}": "1" for i in range(1000)},
     "no platform": {"platforms": ",,,"},
     "too many platforms": {"platforms": ",".join(["h100_sxm"] * 40)},
+    "a run without end": {"measured": "h100_sxm:64~1e-300tps,h100_sxm:10000000~1e9s~1", "tokens": "1e18"},
+    "no figures": {"platforms": "tpu_8i,v100_sxm,t4", "focus": "tpu_8i"},
     "edge device": {"platforms": "jetson_thor,h100_sxm", "focus": "jetson_thor"},
     "old data": {"snapshot": "1999-01-01", "v": "99", "model_version": "0"},
     "odd view": {"axis": "nonsense", "lang": "qq", "embed": "true"},
