@@ -84,7 +84,7 @@ def test_a_date_is_as_precise_as_it_is_written(dated, year, expected):
         ("torchtitan benchmarks Table 1", "pytorch"),
         ("TORCHTITAN", "pytorch"),
         ("Hugging Face Accelerate benchmark", "pytorch"),
-        ("BigScience tr11-176B chronicles", "deepspeed"),
+        ("BigScience tr11-176B chronicles", "vendor"),  # a project, whose name says nothing of its software
         ("DeepSpeed with PyTorch", "deepspeed"),
         ("MosaicML llm-foundry MPT Training Benchmarks README", "llm_foundry"),
         ("JAX-Toolbox rosetta Pax README", "jax"),
