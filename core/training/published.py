@@ -30,7 +30,7 @@ SHAPE_COLUMNS = ("n_layers", "d_model", "n_heads", "d_ff")
 COUNT_TOLERANCE = 0.03  # a head size other than d/heads must explain the parameter count this much better
 USUAL_VOCAB = 50_368.0
 EARLY_YEAR = 2022  # gradients were kept in fp32 before
-LOW_MFU = 0.40  # to size a batch nobody states
+USUAL_BATCH_TOKENS = 4e6  # of a batch nobody states
 
 SOFTWARE_DATE = re.compile(r"(?<![\d.])(2[0-9])\.(0[1-9]|1[0-2])(?!\d)")  # containers and releases named by year.month
 
@@ -148,8 +148,8 @@ def published_runs(rows: Sequence[Row], catalogue: Catalogue, reasons: Sequence[
     precision = text(kept, "precision")
     seq, batch = number(kept, "seq_len"), number(kept, "global_batch_seqs")
     lora = np.isin(text(kept, "task"), ("lora", "adapter_finetune"))
-    # Nobody states the batch: four million tokens, or four sequences a rank.
-    usual = np.maximum(np.round(4e6 / np.where(np.isnan(seq), 1.0, seq)), ranks)
+    # Where nobody states the batch: the usual one, or one sequence a rank.
+    usual = np.maximum(np.round(USUAL_BATCH_TOKENS / np.where(np.isnan(seq), 1.0, seq)), ranks)
     job = Job(
         ranks=ranks,
         seq_len=seq,
@@ -200,8 +200,9 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
     vocab = np.where(np.isnan(vocab), USUAL_VOCAB, vocab)
     seq = number(rows, "seq_len")
     moe = experts > 1
+    mixed = moe | (total > 1.5 * active)  # experts may be there and not be counted in the source
     stated = column("head_dim", lambda a: a.head_dim)
-    head_dim, gated = _head_dim_and_gate(stated, total, layers, d, heads, kv, ff, vocab, seq, moe)
+    head_dim, gated = _head_dim_and_gate(stated, total, layers, d, heads, kv, ff, vocab, seq, mixed)
     attention = layers * attention_params(d, heads, kv, head_dim)
     latent = np.array([np.nan if a is None or not a.kv_lora_rank else mean_head_dim(a) for a in found], dtype=float)
     seen_dim = np.where(np.isnan(latent), head_dim, latent)  # the size of a head in attention's FLOPs
@@ -209,7 +210,7 @@ def _shapes(rows: Sequence[Row], catalogue: Catalogue) -> Shape:
     routed = np.where(moe, layers * matrices * d * ff * k, 0.0)
     head = vocab * d
     dense = attention + layers * matrices * d * ff
-    linear = np.where(moe, np.maximum(active - 2 * head, routed + attention / 2), dense)
+    linear = np.where(mixed, np.maximum(active - 2 * head, routed + attention / 2), dense)
     routed = np.minimum(routed, 0.95 * linear)
     window = np.array([0 if a is None else a.window_tokens or 0 for a in found], dtype=float)
     windowed = np.array([0 if a is None else a.n_window_layers or 0 for a in found], dtype=float)

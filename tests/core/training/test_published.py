@@ -168,3 +168,11 @@ def test_gradients_of_an_early_run_are_fp32_whether_its_year_or_only_its_date_is
     late = [{"year": 2024}, {"year": None, "date_of_source": "2024"}]
     runs = published_runs([ROW | change for change in (*early, *late)], CATALOGUE)
     assert runs.job.gradient_bytes.tolist() == [4.0, 4.0, 2.0, 2.0]
+
+
+def test_a_mixture_whose_experts_nobody_counts_has_its_active_weights():
+    """Its layers must not be counted as if every one were dense in the width of one expert."""
+    row = next(r for r in CATALOGUE.tables["runs"].rows if r["model_name"] == "DeepSeek-V2-Lite-16B")
+    assert not row["n_experts"]
+    shape = published_runs([row], CATALOGUE).shape
+    assert float(shape.linear_params[0]) < float(row["n_params_active_B"]) * 1e9
