@@ -15,6 +15,9 @@ from core.messages import Message
 from core.scenario import Basis, Platform, Scenario
 from core.training.workload import Workload
 
+LIMITS = ("compute", "attention", "memory", "network", "overhead", "idle")
+"""Groups of a step's parts: matmuls, attention, memory traffic, exposed network, launches, and ranks that wait."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bill:
@@ -61,6 +64,87 @@ class Speeds:
     def scaled(self, factor: float, ceiling: float) -> Speeds:
         """The same moved by ``factor``, kept under ``ceiling``."""
         return Speeds(self.chips, np.minimum(self.mfu * factor, ceiling))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uptime:
+    """Share of the wall time that trains, over numbers of chips: arrays of one length, chips ascending.
+
+    ``useful``: time of steps that count over wall time once the run has started; ``billed``: billed over wall
+    time (waiting for spot capacity is not billed); ``start_hours``: compilation and loading before the first step.
+    """
+
+    chips: np.ndarray
+    useful: np.ndarray
+    billed: np.ndarray
+    start_hours: float
+
+    def wall_hours(self, useful_hours: Any, chips: Any) -> Any:
+        """Hours on the calendar of a run whose steps take ``useful_hours``: ``useful_hours ÷ useful + start``.
+
+        >>> float(Uptime(np.array([8.0]), np.array([0.9]), np.array([1.0]), 0.5).wall_hours(9.0, 8))
+        10.5
+        """
+        return useful_hours / self._at(self.useful, chips) + self.start_hours
+
+    def billed_hours(self, useful_hours: Any, chips: Any) -> Any:
+        """Hours of the same run that chips are paid for."""
+        return useful_hours / self._at(self.useful, chips) * self._at(self.billed, chips) + self.start_hours
+
+    def _at(self, values: np.ndarray, chips: Any) -> Any:
+        return np.interp(np.log(chips), np.log(self.chips), values)
+
+
+@dataclass(frozen=True, slots=True)
+class Goodput:
+    """Useful over wall time of one run at one size, and what takes the rest; shares are of wall time.
+
+    ``low`` and ``high`` are those of the unlucky and the lucky ends of the tables. ``own``: the user gave it.
+    Times are seconds but for ``failure_hours``, the mean time between failures of the whole job, and
+    ``preemption_hours``, the same of spot capacity taken back (``None``: not on spot).
+    """
+
+    share: float
+    low: float
+    high: float
+    failures: float  # steps done again, and restarts
+    checkpoints: float  # steps that wait for a checkpoint to be copied
+    start: float  # the first start: compilation and loading
+    waiting: float  # for spot capacity to come back; not billed
+    slow: float  # slow chips before they are found
+    failure_hours: float
+    preemption_hours: float | None
+    checkpoint_seconds: float  # that steps wait for one checkpoint
+    interval_seconds: float  # between checkpoints
+    restart_seconds: float  # compilation included
+    compile_seconds: float
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChoice:
+    """The plan of one platform at its size. Degrees count ranks (chips, or cores where a chip has several).
+
+    ``replicas`` times tensor, pipeline and context is ``ranks``; ``shard``: ranks that share one copy of weights
+    and optimiser (1: weights are whole on every replica); ``recompute``: share of the layers computed again.
+    ``chips_used`` may be fewer than rented, where more would not help.
+    """
+
+    chips_used: int
+    ranks: int
+    tensor: int
+    pipeline: int
+    context: int
+    expert: int
+    replicas: int
+    shard: int
+    micro_batch: int  # sequences
+    micro_batches: int  # of a step and replica
+    interleave: int
+    recompute: float
+    batch_seqs: float
+    seq_len: int
+    precision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +211,7 @@ class PlatformEstimate:
     speeds: Speeds | None  # the same over the sizes on sale
     holding: tuple[int, ...] | None  # sizes on sale that hold the model; None: only model state can be compared
     shortfall: Shortfall | None  # what memory lacks at this size; None: it holds the model
-    wall_hours: float | None  # one final run
+    wall_hours: float | None  # one final run on the calendar, from its start
     chip_hours: float | None  # one final run
     bills: dict[Basis, Bill] | None  # cash, loaded, economic
     total_usd_p10: float | None  # cash
@@ -144,6 +228,14 @@ class PlatformEstimate:
     comparable: bool  # feasible, holds the model, meets the minimum order: it competes
     fits: bool  # some plan's memory within what is usable
     problems: tuple[Message, ...]
+    uptime: Uptime | None = None  # share of the wall time that trains, over the sizes on sale
+    goodput: Goodput | None = None  # the same at this size, with what takes the rest
+    plan: PlanChoice | None = None  # None: the model does not apply, or no plan fits
+    step_seconds: dict[str, float] | None = None  # of one step by part, at the speed reached
+    memory_bytes: dict[str, float] | None = None  # a chip, by part; of the plan that needs least where none fits
+    usable_bytes: float | None = None  # a chip's memory that a plan may fill
+    limited_by: str | None = None  # largest of the groups of step_seconds: LIMITS
+    wait_weeks: tuple[float, float] | None = None  # for quota or capacity before the run; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +302,76 @@ class Sweep:
     p10: np.ndarray
     p90: np.ndarray
     fixed_usd: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingLine:
+    """One platform over its sizes: arrays of one length, ascending chips.
+
+    ``tokens`` is what a run must see: more than asked where a larger batch learns less from each token.
+    """
+
+    chips: np.ndarray
+    batch_tokens: np.ndarray
+    tokens: np.ndarray
+    wall_hours: np.ndarray
+    wall_hours_p10: np.ndarray
+    wall_hours_p90: np.ndarray
+    total_usd: np.ndarray  # cash of a version; NaN without a price
+    total_usd_p10: np.ndarray
+    total_usd_p90: np.ndarray
+    mfu: np.ndarray
+    mfu_p10: np.ndarray
+    mfu_p90: np.ndarray
+    goodput: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingRuns:
+    """Measured runs beside a platform's curve: arrays of one length."""
+
+    name: tuple[str, ...]
+    chips: np.ndarray
+    mfu: np.ndarray
+    params: np.ndarray
+    source: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """The focus platform over its sizes: what the Scaling page draws.
+
+    ``strong``: the same batch on every size; ``weak``: the batch grows with the chips from that of the chosen size
+    (``None`` where the throughput model does not apply). ``step_shares``: by group of :data:`LIMITS`, shape of
+    ``strong.chips``, adding up to 1. ``memory_bytes``: by part (state, activations, working), a chip, at every size
+    in ``memory_chips`` (the neighbours of the chosen size, those that do not hold the model too).
+    ``critical_chips``: where the growing batch reaches ``critical_batch_tokens``; infinite where it never does.
+    """
+
+    strong: ScalingLine
+    weak: ScalingLine | None
+    critical_batch_tokens: float | None
+    critical_chips: float
+    step_shares: dict[str, np.ndarray] | None
+    memory_chips: np.ndarray
+    memory_bytes: dict[str, np.ndarray] | None
+    hbm_bytes: float | None
+    usable_bytes: float | None
+    published: ScalingRuns
+    own: ScalingRuns
+
+
+@dataclass(frozen=True, slots=True)
+class DegreeCurve:
+    """How useful work scales with the data-parallel degree, the tokens of each chip kept.
+
+    ``efficiency`` is throughput a chip over that of the smallest degree. ``claimed`` is said somewhere, by
+    ``claim`` in its source's words.
+    """
+
+    degree: np.ndarray
+    efficiency: np.ndarray
+    efficiency_fixed_batch: np.ndarray  # the same with the batch kept, so that each chip has ever less to do
+    claimed_degree: np.ndarray
+    claimed: np.ndarray
+    claim_source: str

@@ -124,6 +124,29 @@ class Scenario(Record):
     match: Match
     deadline_weeks: Annotated[float, Field(gt=0, le=2000)] = Field(description="for the final run")
 
+    # From step time to calendar time; None: as the tables and the throughput model say
+    goodput: Annotated[float, Field(ge=0.01, le=1)] | None = Field(
+        None, description="useful over wall time, on every platform; None: modelled from what follows"
+    )
+    failure_chip_hours: Annotated[float, Field(ge=1, le=1e12)] | None = Field(
+        None, description="mean chip-hours between failures that stop a run, on every platform"
+    )
+    restart_minutes: Annotated[float, Field(ge=0, le=100_000)] | None = Field(
+        None, description="from a failure to the first step after it, compilation not included"
+    )
+    checkpoint_minutes: Annotated[float, Field(ge=0.01, le=1_000_000)] | None = Field(
+        None, description="between checkpoints; None: the interval that loses least"
+    )
+    compile_seconds: Annotated[float, Field(ge=0, le=1_000_000)] | None = Field(
+        None, description="compilation at every start and restart"
+    )
+    spare_share: Annotated[float, Field(ge=0, le=0.5)] = Field(
+        0.0, description="chips rented to stand by for broken ones, over those that work"
+    )
+    wait_weeks: Annotated[float, Field(ge=0, le=500)] | None = Field(
+        None, description="wait for quota or capacity before the run, on the calendar and not on the bill"
+    )
+
     # Money
     budget_usd: Money
     basis: Basis
@@ -173,7 +196,17 @@ def platform_keys(platforms: tuple[Platform, ...]) -> tuple[str, ...]:
 
 
 # What a row of presets.csv has no column for: a preset names a model of the tables, and nobody has run it.
-NOT_IN_PRESETS = ("architecture", "measured")
+NOT_IN_PRESETS = (
+    "architecture",
+    "measured",
+    "goodput",
+    "failure_chip_hours",
+    "restart_minutes",
+    "checkpoint_minutes",
+    "compile_seconds",
+    "spare_share",
+    "wait_weeks",
+)
 
 # Company money and measurements: left out of a public link, and reset to the preset's values for its reader.
 PRIVATE_FIELDS = (
