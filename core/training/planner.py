@@ -85,7 +85,8 @@ def candidates(moe: bool, compiled: bool, piped: bool, long: bool) -> Candidates
 def plans_over_sizes(chips: Chips, shape: Shape, job: Job) -> tuple[np.ndarray, Job, Plan, np.ndarray]:
     """Every plan of every size that its ranks and layers allow.
 
-    ``chips`` and ``shape`` are scalars; ``job.ranks`` has one entry per size.
+    ``chips`` and ``shape`` are scalars; ``job.ranks`` has one entry per size, and ``job.batch_seqs`` one for all of
+    them or one entry each.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def plans_over_sizes(chips: Chips, shape: Shape, job: Job) -> tuple[np.ndarray, 
     torus, moe = bool(np.asarray(chips.torus_axes) > 0), bool(shape.is_moe)
     piped = not torus and job.stack not in _WITHOUT_PIPELINE
     found = candidates(moe, torus, piped, bool(job.seq_len > LONG_SEQUENCE))
-    ranks = np.atleast_1d(np.asarray(job.ranks, dtype=float))
+    ranks, batch = _sizes(job)
     heads = np.maximum(1.0, shape.attention_width / np.maximum(shape.head_dim, 1.0))
     group = found.tensor * found.pipeline * found.context
     able = (
@@ -105,7 +106,7 @@ def plans_over_sizes(chips: Chips, shape: Shape, job: Job) -> tuple[np.ndarray, 
         & (found.expert <= np.maximum(1.0, shape.n_experts))
     )
     replicas = ranks[:, None] / group
-    per_replica = job.batch_seqs / np.maximum(replicas, 1e-9)
+    per_replica = batch[:, None] / np.maximum(replicas, 1e-9)
     shard = np.where(found.sharded, np.minimum(replicas, chips.domain if torus else np.inf), 1.0)
     allowed = (
         able
@@ -130,7 +131,7 @@ def plans_over_sizes(chips: Chips, shape: Shape, job: Job) -> tuple[np.ndarray, 
         interleave=np.where(found.pipeline[at] > 1, chunks, 1.0),
         recompute=0.0,
     )
-    one = replace(job, ranks=ranks[size], batch_seqs=np.maximum(job.batch_seqs, plan.replicas))
+    one = replace(job, ranks=ranks[size], batch_seqs=np.maximum(batch[size], plan.replicas))
     least = SELECTIVE_COMPILED if torus else 1.0 if job.software_year < FLASH_SINCE else 0.0
     plan = replace(plan, recompute=np.maximum(recompute_share(chips, shape, one, plan), least))
     fits = memory_parts(chips, shape, one, plan).total <= USABLE_SHARE * chips.hbm_bytes * ROUNDING
@@ -138,14 +139,17 @@ def plans_over_sizes(chips: Chips, shape: Shape, job: Job) -> tuple[np.ndarray, 
 
 
 def best_over_sizes(chips: Chips, shape: Shape, job: Job, c: Constants) -> Chosen:
-    """The plan to use at every size in ``job.ranks``: the fastest that fits, or the simplest within 3 % of it."""
-    ranks = np.atleast_1d(np.asarray(job.ranks, dtype=float))
+    """The plan to use at every size in ``job.ranks``: the fastest that fits, or the simplest within 3 % of it.
+
+    ``job.batch_seqs`` is one number, or one per size.
+    """
+    ranks, asked = _sizes(job)
     size, one, plan, fits = plans_over_sizes(chips, shape, job)
     size, one, plan = size[fits], each(one, lambda v: v[fits]), each(plan, lambda v: v[fits])
-    fallback = _nearest_to_fitting(chips, shape, replace(job, ranks=ranks))
+    fallback = _nearest_to_fitting(chips, shape, replace(job, ranks=ranks, batch_seqs=asked))
     # The fallback of every size stands last, and is taken where nothing fits.
     every = Plan(*(_joined(getattr(plan, n), getattr(fallback, n), len(size), len(ranks)) for n in Plan.__slots__))
-    batch = np.concatenate([one.batch_seqs, np.maximum(job.batch_seqs, fallback.replicas)])
+    batch = np.concatenate([one.batch_seqs, np.maximum(asked, fallback.replicas)])
     places = np.concatenate([size, np.arange(len(ranks))])
     whole = replace(job, ranks=ranks[places], batch_seqs=batch)
     seconds = np.asarray(step_parts(chips, shape, whole, every, c).total)
@@ -159,8 +163,14 @@ def best_over_sizes(chips: Chips, shape: Shape, job: Job, c: Constants) -> Chose
     order = np.lexsort((cost, split, ~close, places))
     first = order[np.searchsorted(places[order], np.arange(len(ranks)))]
     taken = each(every, lambda v: v[first])
-    busy = job.batch_seqs / batch[first]
+    busy = asked / batch[first]
     return Chosen(taken, seconds[first], first < len(size), np.asarray(busy))
+
+
+def _sizes(job: Job) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and sequences of every size, one entry each."""
+    ranks = np.atleast_1d(np.asarray(job.ranks, dtype=float))
+    return ranks, np.broadcast_to(np.asarray(job.batch_seqs, dtype=float), ranks.shape)
 
 
 def _joined(a: Any, b: Any, n: int, m: int) -> np.ndarray:

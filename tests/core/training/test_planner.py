@@ -136,6 +136,20 @@ def test_a_size_among_others_is_the_size_alone(wish, sizes):
 
 
 @settings(max_examples=30)
+@given(wishes(), st.lists(st.tuples(st.sampled_from([8, 64, 512, 4096]), number(1, 5000)), min_size=1, max_size=5))
+def test_every_size_may_have_a_batch_of_its_own(wish, asked):
+    chip, shape, job = wish
+    ranks, batch = (np.array(v, dtype=float) for v in zip(*asked, strict=True))
+    together = best_over_sizes(chip, shape, replace(job, ranks=ranks, batch_seqs=batch), constants())
+    for i in range(len(asked)):
+        alone = best_over_sizes(chip, shape, replace(job, ranks=ranks[i], batch_seqs=batch[i]), constants())
+        assert together.fits[i] == alone.fits[0]
+        assert together.seconds[i] == pytest.approx(alone.seconds[0], rel=1e-9)
+        assert together.busy[i] == pytest.approx(alone.busy[0])
+        assert each(together.plan, lambda v, i=i: v[i]) == each(alone.plan, lambda v: v[0])
+
+
+@settings(max_examples=30)
 @given(wishes())
 def test_the_seconds_told_are_those_of_the_plan_told(wish):
     c = constants()
