@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 FILES = {  # by address, in the order of the navigation
     "overview": "1_overview.py",
     "cost": "2_cost.py",
-    "evidence": "3_evidence.py",
+    "evidence": "6_evidence.py",
 }
 UNDER_MORE = ("evidence",)
 WITHOUT_STRIP = ("evidence",)
