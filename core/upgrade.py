@@ -44,6 +44,52 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "link of a chip to its host, one way | PCIe 5.0, 16 lanes of 32 GT/s",
         "host_optimizer_params_per_s | host | 0.35e9 | 0.5e9 | 0.65e9 | parameters/s | 2026 | secondary | "
         "parameters a second and chip that the host updates, offloaded AdamW | runs stas-002 and stas-004",
+        "interruption_nvidia | interruption | 40000 | 50700 | 60000 | chip-hours | 2024 | primary | H100 "
+        "cluster, mean chip-hours between unexpected interruptions | Llama 3 paper: 419 in 54 days on 16,384",
+        "interruption_ampere | interruption | 8090 | 8090 | 8090 | chip-hours | 2024 | secondary | A100 cluster, "
+        "mean chip-hours between failures (7.9 h for a 1,024-GPU job) | Meta: revisiting reliability",
+        "interruption_tpu | interruption | 60000 | 94000 | 120000 | chip-hours | 2024 | assumption | TPU, mean "
+        "chip-hours between failures that stop a job | 0.08 % of TPU v4 machines of 4 chips fail a day: 24 h × 4 "
+        "÷ 0.0008 = 120,000 (Zu et al., NSDI 2024)",
+        "restart_provider_nvidia | restart | 300 | 600 | 3600 | s | 2024 | assumption | failure to first step, "
+        "replaced by the provider; compilation and reading the checkpoint not counted | MegaScale, NSDI 2024: "
+        "found and diagnosed in under 10 min, back at the training progress within 15 min",
+        "restart_provider_tpu | restart | 60 | 240 | 900 | s | 2025 | assumption | failure to first step, TPU; "
+        "compilation and reading the checkpoint not counted | Gemini 2.5 report: tens of seconds where the run "
+        "goes on with the other slices, over 10 min where machines are rescheduled",
+        "restart_spare | restart | 60 | 180 | 600 | s | 2024 | assumption | failure to first step where a chip "
+        "stands by; compilation and reading the checkpoint not counted | assumption: detection, processes "
+        "started again and loaded, no wait for a replacement",
+        "launch_seconds | restart | 60 | 120 | 1050 | s | 2024 | assumption | first start until compilation "
+        "begins | assumption: processes, data loader and communicators come up",
+        "slow_chip_share | straggler | 0.001 | 0.005 | 0.03 | fraction | 2024 | assumption | share of the "
+        "running time lost to slow chips before they are found | assumption: MegaScale (NSDI 2024) found about "
+        "0.5 % of machines slower than the others",
+        "checkpoint_copy_bytes_per_s | checkpoint | 5000000000 | 20000000000 | 50000000000 | bytes/s | 2024 | "
+        "assumption | device to host copy of a chip, for which steps wait | assumption: a third of PCIe 5.0 x16",
+        "checkpoint_barrier_seconds | checkpoint | 0.5 | 2 | 15 | s | 2024 | assumption | fixed wait of the "
+        "steps for one asynchronous checkpoint | assumption: ranks agree, state is gathered and laid out",
+        "checkpoint_store_bytes_per_s | checkpoint | 50000000 | 200000000 | 1000000000 | bytes/s | 2024 | "
+        "assumption | host to storage and back, a chip | between BLOOM (2.3 TB in 40 s on 384 GPUs: 150 MB/s) "
+        "and Llama 3 at the peak of its storage (7 TB/s on 16,384: 430 MB/s)",
+        "checkpoint_store_cap_bytes_per_s | checkpoint | 57500000000 | 500000000000 | 2000000000000 | bytes/s | "
+        "2024 | assumption | whole storage under one job | Llama 3: 2 TB/s sustained, 7 TB/s peak; BLOOM: 2.3 TB "
+        "in 40 s",
+        "compile_xla | compile | 60 | 120 | 420 | s | 2026 | secondary | XLA, typical large model | MaxText docs "
+        "and public reports",
+        "compile_eager | compile | 20 | 60 | 300 | s | 2026 | assumption | PyTorch on GPU: graph capture, "
+        "torch.compile, first steps of kernels tuned at run time | assumption",
+        "preemption_hours_spot | preemption | 3 | 6 | 20 | h | 2026 | assumption | spot: mean hours between two "
+        "times that capacity of a job is taken back | assumption: with capacity_wait_hours_spot it gives the "
+        "ratios of preemption_slowdown",
+        "capacity_wait_hours_spot | preemption | 3 | 5 | 5.5 | h | 2026 | assumption | spot: mean hours until "
+        "taken-back capacity is there again | assumption: with preemption_hours_spot it gives the ratios of "
+        "preemption_slowdown",
+        "critical_batch_tokens_at_1b | scaling | 150000 | 301500 | 600000 | tokens | 2024 | secondary | critical "
+        "batch of a model trained on a billion tokens: 20 % more tokens than a small batch needs | Zhang et al. "
+        "2024 (arXiv:2410.21676): 22.91·D^0.47 sequences of 512 tokens, D in millions of tokens",
+        "critical_batch_exponent | scaling | 0.38 | 0.47 | 0.5 | exponent | 2024 | secondary | growth of the "
+        "critical batch with the tokens trained on | Zhang et al. 2024 (arXiv:2410.21676)",
     )
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
