@@ -104,17 +104,17 @@ class Catalogue:
 
     # Names
 
-    def resolve_alias(self, text: str) -> tuple[str, int | None]:
+    def resolve_alias(self, text: str, among: str = "") -> tuple[str, int | None]:
         """The chip that a name, alias, slice or instance stands for, and how many of it where the name says so.
 
-        InputError with the nearest otherwise.
+        InputError with the nearest otherwise. ``among``: the chip meant by a name that can mean several.
 
         >>> load_catalogue().resolve_alias("p5.48xlarge")
         ('h100_sxm', 8)
         """
         if text in self.accelerators:
             return text, None
-        meaning = self._names.meaning(text)
+        meaning = self._names.meaning(text, among)
         return meaning.accelerator_id, meaning.chips
 
     def _known(self, accelerator_id: str) -> SizeTable:
@@ -203,6 +203,14 @@ class Catalogue:
     def sizes(self, accelerator_id: str) -> tuple[Size, ...]:
         """Sizes a slider offers, ascending: slices and Multislice, or whole nodes; () where nothing is sold."""
         return self._known(accelerator_id).slider
+
+    def units(self, accelerator_id: str) -> tuple[tuple[int, str], ...]:
+        """What the larger sizes of a chip are multiples of, largest first, as ``(chips, name)``; () where of nothing.
+
+        >>> load_catalogue().units("gb200_nvl72")
+        ((72, '72-chip domain'), (4, '4-GPU compute tray'))
+        """
+        return tuple(self._known(accelerator_id).units)
 
     def size_at_least(self, accelerator_id: str, chips: float) -> Size | None:
         """Smallest size that can be bought with at least ``chips`` chips; None beyond the largest."""

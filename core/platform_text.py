@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import get_args
 
@@ -12,6 +13,7 @@ from core.catalogue import Catalogue
 from core.messages import InputError, Message, message
 from core.numbers import parse_count
 from core.scenario import Plan, Platform
+from core.slice_names import parse_size
 from core.tables import nearest
 
 MAX_SHOWN = 60
@@ -50,11 +52,35 @@ def _regions(catalogue: Catalogue) -> frozenset[str]:
     return frozenset(offer.region.casefold() for offer in catalogue.offers)
 
 
+def _chip_and_size(name: str, catalogue: Catalogue) -> tuple[str, int | None]:
+    """The chip a name stands for, and how many where it says so: ``v5p``, ``v5p-256``, ``2 x v5p-256``."""
+    try:
+        return catalogue.resolve_alias(name)
+    except InputError as unknown:
+        try:
+            size = parse_size(name, "", catalogue)
+        except InputError as error:
+            raise (unknown if error.problem.code in ("size_form_any", "size_chip_missing") else error) from None
+        return size.accelerator_id, size.chips
+
+
+def _chips(text: str, accelerator_id: str, catalogue: Catalogue) -> float:
+    """How many chips a size says; a plain number is taken as given, sold or not."""
+    try:
+        return float(parse_size(text, accelerator_id, catalogue).chips)
+    except InputError:
+        try:
+            return parse_count(text)
+        except ValueError:
+            pass
+        raise
+
+
 def parse_platform(text: str, catalogue: Catalogue) -> Platform:
     """Read :func:`format_platform`'s grammar; the chip may be an alias, a slice or an instance.
 
-    A slice or instance name brings its chip count. Raises :class:`InputError` naming the nearest
-    chip or plan, or what is wrong.
+    A slice or instance name brings its chip count, and may stand in its place too: ``tpu_v5p:v5p-256@4.20``.
+    Raises :class:`InputError` naming the nearest chip, size or plan, or what is wrong.
     """
 
     def refuse(code: str, **params: object) -> InputError:
@@ -66,7 +92,11 @@ def parse_platform(text: str, catalogue: Catalogue) -> Platform:
     if len(offer) > 3:
         raise refuse("platform_form")
     plan, provider, region = [*offer, "", "", ""][:3]
-    accelerator_id, alias_chips = catalogue.resolve_alias(chip)
+    try:
+        accelerator_id, alias_chips = _chip_and_size(chip, catalogue)
+        count = _chips(chips, accelerator_id, catalogue) if colon else None
+    except InputError as error:
+        raise InputError(replace(error.problem, place="platforms")) from None
     if plan and plan not in get_args(Plan):
         choice = nearest(plan[:MAX_SHOWN], get_args(Plan))
         raise InputError(message("plan_unknown", "error", "platforms", given=plan[:MAX_SHOWN], nearest=choice))
@@ -79,8 +109,7 @@ def parse_platform(text: str, catalogue: Catalogue) -> Platform:
         "region": region,
     }
     try:
-        if colon:
-            count = parse_count(chips)
+        if count is not None:
             if not count.is_integer():
                 raise ValueError(f"{chips[:MAX_SHOWN]!r} is not a whole number of chips")
             if alias_chips is not None and count != alias_chips:

@@ -33,9 +33,12 @@ def _steps(first: tuple[int, ...], last: int) -> set[int]:
 
 
 class SizeTable:
-    """All sizes of one chip. ``chips`` (ascending) can be bought, ``slider`` is the subset to choose from."""
+    """All sizes of one chip. ``chips`` (ascending) can be bought, ``slider`` is the subset to choose from.
 
-    __slots__ = ("_units", "accelerator_id", "chips", "listed", "slider")
+    ``units``: what the larger sizes are multiples of, largest first, as chips and name.
+    """
+
+    __slots__ = ("accelerator_id", "chips", "listed", "slider", "units")
 
     def __init__(self, chip: Row, slices: Iterable[Row], instances: set[int], cluster_chips: int):
         """Lay out the sizes.
@@ -56,29 +59,29 @@ class SizeTable:
         self.listed: dict[int, tuple[str, str]] = {}
         for row in rows:
             self.listed.setdefault(row["chips"], (row["shape"], row["sold_as"]))
-        self._units: list[tuple[int, str]] = []  # what larger sizes are multiples of, largest first
+        self.units: list[tuple[int, str]] = []
         multiples: Iterable[int] = ()
         steps: set[int] = set()
         if not rows:
             self.listed = {n: ("", _count(n)) for n in sorted(instances)}
         elif rows[0]["unit"] == "slice":
             largest = rows[-1]
-            self._units = [(largest["chips"], largest["sold_as"])]
+            self.units = [(largest["chips"], largest["sold_as"])]
             most = (chip["multislice_max_chips"] or 0) // largest["chips"]
             multiples = range(2, most + 1)
             steps = _steps(SLICE_STEPS, most) if most > 1 else set()
         else:
             node = rows[0]["chips"]
             domain = chip["domain_size"] or node
-            self._units = [(node, rows[0]["sold_as"])]
+            self.units = [(node, rows[0]["sold_as"])]
             if rows[0]["unit"] == "tray":
-                self._units.insert(0, (domain, f"{domain}-chip domain"))
+                self.units.insert(0, (domain, f"{domain}-chip domain"))
             singles = {n for n in instances if n < node}
             if rows[0]["unit"] == "node" and 1 in singles:
                 singles.update(SINGLES)
             self.listed |= {n: ("", _count(n)) for n in singles if n < node}
             multiples, steps = self._nodes(rows[0]["unit"], node, domain, cluster_chips)
-        unit = self._units[-1][0] if self._units else 0
+        unit = self.units[-1][0] if self.units else 0
         self.chips: list[int] = sorted({*self.listed, *(n * unit for n in multiples)})
         sliders = {*self.listed, *(n * unit for n in steps)}
         self.slider: tuple[Size, ...] = tuple(self.size(n) for n in self.chips if n in sliders)
@@ -103,7 +106,7 @@ class SizeTable:
             return Size(self.accelerator_id, chips, "", "", sold=False)
         shape, sold_as = self.listed.get(chips, ("", ""))
         if not sold_as:
-            unit, name = next(u for u in self._units if chips % u[0] == 0)
+            unit, name = next(u for u in self.units if chips % u[0] == 0)
             of_slices = bool(self.listed.get(unit, ("", ""))[0])
             sold_as = f"{chips // unit} {TIMES} {name}" + (", Multislice" if of_slices else "")
         return Size(self.accelerator_id, chips, shape, sold_as)

@@ -264,6 +264,15 @@ def test_every_preset_is_settled():
         ("p5.48xlarge@2.1", "h100_sxm", 8, 2.1),
         ("tpu_v5p:4096@4.20", "tpu_v5p", 4096, 4.2),
         ("H100", "h100_sxm", None, None),
+        ("v5p-256@4.20", "tpu_v5p", 128, 4.2),
+        ("tpu_v5p:v5p-256@4.20", "tpu_v5p", 128, 4.2),
+        ("v5p~spot:4x4x8", "tpu_v5p", 128, None),
+        ("2 x v5p-256@4.20", "tpu_v5p", 256, 4.2),
+        ("8xH100", "h100_sxm", 8, None),
+        ("H100~on_demand~AWS:16 nodes", "h100_sxm", 128, None),
+        ("A100-SXM-80GB:64 x A100", "a100_80_sxm", 64, None),
+        ("v5p-128:v5p-128", "tpu_v5p", 64, None),
+        ("v5p:100", "tpu_v5p", 100, None),  # not sold; the estimate says so
     ],
 )
 def test_platforms_are_read_by_any_name(text, chip, chips, quote):
@@ -287,7 +296,17 @@ def test_platforms_are_read_by_any_name(text, chip, chips, quote):
         "v5p-128:4",
         "h100_sxm~spot~AWS~us-east-1~zz",
         "h100_sxm~spot~AWS~atlantis",
+        "v5p:v6e-64",
+        "v5p:v5p-129",
+        "v5p:3x3x3",
+        "v5p-128:v5p-256",
+        "3 x v5p-256",
+        "64 x A100",
+        "v5p:" + "9" * 10_000,
+        "v5p:1e400",
+        "v5p:٦٤",
     ],
+    ids=lambda text: ascii(text)[:30],
 )
 def test_a_bad_platform_is_one_sentence(text):
     with pytest.raises(InputError) as error:
