@@ -5,12 +5,13 @@ Everything broadcasts; bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from core.scenario import Training
+from core.training.broadcast import pick
 from core.training.chips import Chips
 from core.training.plan import Job, Plan, micro_batches, sequences_per_replica
 from core.training.shapes import Shape
@@ -21,6 +22,7 @@ COMPILED_ACTIVATIONS = 1.6  # XLA keeps 1.5 to 2 times what hand-written kernels
 LOGIT_BYTES = 6.0  # bf16 logits and their fp32 gradient
 ADAPTER_SHARE = 0.01  # LoRA adapters, gradients and optimiser, against the frozen weights
 USABLE_SHARE = 0.92
+ROUNDING = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class MemoryParts:
 
 def rank_params(shape: Shape, plan: Plan) -> Any:
     """Weights a rank works on between exchanges: dense over tensor·pipeline, experts over theirs."""
-    dense = shape.params_total - shape.expert_params_total
-    return dense / (plan.tensor * plan.pipeline) + shape.expert_params_total / (
-        plan.pipeline * plan.expert * plan.expert_tensor
-    )
+    dense = (shape.params_total - shape.expert_params_total) / (plan.tensor * plan.pipeline)
+    if not np.any(shape.expert_params_total):
+        return dense
+    return dense + shape.expert_params_total / (plan.pipeline * plan.expert * plan.expert_tensor)
 
 
 def state_params(shape: Shape, plan: Plan) -> Any:
@@ -53,9 +55,11 @@ def state_params(shape: Shape, plan: Plan) -> Any:
 
     Experts are on fewer ranks than the rest, so fewer share the state of one.
     """
-    copies = np.maximum(1.0, plan.replicas * plan.context * plan.tensor / (plan.expert * plan.expert_tensor))
-    sharing = np.where(plan.is_sharded, np.minimum(plan.shard, copies), copies)
     dense = (shape.params_total - shape.expert_params_total) / (plan.tensor * plan.pipeline * plan.state_group)
+    if not np.any(shape.expert_params_total):
+        return dense
+    copies = np.maximum(1.0, plan.replicas * plan.context * plan.tensor / (plan.expert * plan.expert_tensor))
+    sharing = pick(plan.is_sharded, np.minimum(plan.shard, copies), copies)
     return dense + shape.expert_params_total / (plan.pipeline * plan.expert * plan.expert_tensor * sharing)
 
 
@@ -65,9 +69,9 @@ def activation_bytes_per_token(shape: Shape, tensor: Any, compiled: Any) -> Any:
     Source: Korthikanti et al. 2022 (arXiv 2205.05198), less the attention matrix that flash attention
     never stores; twice the MLP width counts once in its input and once per matrix.
     """
-    per_ff = np.where(np.asarray(shape.mlp_matrices) >= 3, 6.0, 4.0)
-    plain = (12.0 * shape.d_model + per_ff * shape.active_ff) / tensor
-    return plain * np.where(compiled, COMPILED_ACTIVATIONS, 1.0)
+    per_ff = pick(shape.mlp_matrices >= 3, 6.0, 4.0)
+    plain = 12.0 * shape.d_model + per_ff * shape.active_ff
+    return plain * pick(compiled, COMPILED_ACTIVATIONS, 1.0) / tensor
 
 
 def layers_in_flight(shape: Shape, pipeline: Any, n_micro_batches: Any, interleave: Any) -> Any:
@@ -75,52 +79,117 @@ def layers_in_flight(shape: Shape, pipeline: Any, n_micro_batches: Any, interlea
 
     Source: Korthikanti et al. 2022 (arXiv 2205.05198), section 4.2.3.
     """
-    ahead = np.where(np.asarray(interleave) > 1, (pipeline - 1.0) / (pipeline * interleave), 0.0)
+    ahead = pick(interleave > 1, (pipeline - 1.0) / (pipeline * interleave), 0.0)
     return shape.n_layers / pipeline * np.minimum(n_micro_batches, pipeline * (1.0 + ahead))
 
 
-def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryParts:
-    """Memory of the fullest rank, by parts.
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """Bytes of activations on the first and the last pipeline stage, and of the logits, which the last one keeps.
 
-    Full sharding divides weights, gradients and optimiser by the shard and adds the gathered layers;
-    otherwise the optimiser alone is divided over the replicas. The first pipeline stage holds the most
-    micro-batches, the last one the logits: the larger of the two counts.
+    A stage keeps ``kept − share · freed`` where a share of its layers is recomputed.
     """
-    sharded, frozen = plan.is_sharded, np.asarray(job.frozen)
-    params = rank_params(shape, plan)
-    state = state_params(shape, plan)
-    held = np.where(sharded, state, params)
-    trained = np.where(frozen, ADAPTER_SHARE, 1.0)
-    # A gathered layer is dense, or the experts that one rank keeps of it.
-    layer = params * plan.pipeline / shape.n_layers
-    gathered = np.where(sharded, LAYERS_GATHERED * layer * (WEIGHT_BYTES + WEIGHT_BYTES * trained), 0.0)
+
+    first_kept: Any
+    first_freed: Any
+    last_kept: Any
+    last_freed: Any
+    logits: Any
+
+
+def activations(chips: Chips, shape: Shape, job: Job, plan: Plan) -> Activations:
+    """Activations under a plan, whatever it recomputes: the first stage holds the most micro-batches.
+
+    A recomputed layer keeps its input, 2 bytes a value; one layer at a time is whole while it is computed again.
+    """
     tokens = plan.micro_batch * job.seq_len / plan.context
-    kept = activation_bytes_per_token(shape, plan.tensor, chips.compiled)
-    inputs = 2.0 * shape.d_model / plan.tensor
-    per_layer = plan.recompute * inputs + (1.0 - plan.recompute) * kept
+    layer = tokens * activation_bytes_per_token(shape, plan.tensor, chips.compiled)
+    freed = layer - tokens * (2.0 * shape.d_model / plan.tensor)
     flight = layers_in_flight(shape, plan.pipeline, micro_batches(job, plan), plan.interleave)
-    first = tokens * (flight * per_layer + plan.recompute * kept)
-    logits = tokens * LOGIT_BYTES * shape.vocab / plan.tensor
-    last = tokens * (shape.n_layers / plan.pipeline * per_layer + plan.recompute * kept) + logits
-    return MemoryParts(
-        weights=WEIGHT_BYTES * held,
-        gradients=job.gradient_bytes * held * trained,
-        optimizer=job.optimizer_bytes * state * trained,
-        gathered=gathered,
-        activations=np.where(last > first, last - logits, first),
-        logits=np.where(last > first, logits, 0.0),
+    alone = shape.n_layers / plan.pipeline
+    return Activations(
+        first_kept=flight * layer,
+        first_freed=flight * freed - layer,
+        last_kept=alone * layer,
+        last_freed=alone * freed - layer,
+        logits=tokens * (LOGIT_BYTES * shape.vocab / plan.tensor),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """Bytes per rank that no activation needs."""
+
+    weights: Any
+    gradients: Any
+    optimizer: Any
+    gathered: Any
+
+
+def state(shape: Shape, job: Job, plan: Plan) -> State:
+    """What a rank keeps of weights, gradients and optimiser.
+
+    Full sharding divides them by the shard and adds the gathered layers; otherwise the optimiser alone is
+    divided over the replicas.
+    """
+    sharded = plan.is_sharded
+    params = rank_params(shape, plan)
+    kept = state_params(shape, plan)
+    held = pick(sharded, kept, params)
+    trained = pick(job.frozen, ADAPTER_SHARE, 1.0)
+    # A gathered layer is dense, or the experts that one rank keeps of it.
+    layer = params * plan.pipeline / shape.n_layers
+    return State(
+        weights=WEIGHT_BYTES * held,
+        gradients=job.gradient_bytes * trained * held,
+        optimizer=job.optimizer_bytes * trained * kept,
+        gathered=pick(sharded, LAYERS_GATHERED * (WEIGHT_BYTES + WEIGHT_BYTES * trained) * layer, 0.0),
+    )
+
+
+def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryParts:
+    """Memory of the fullest rank, by parts: of the first and the last pipeline stage, the larger counts."""
+    held, active = state(shape, job, plan), activations(chips, shape, job, plan)
+    first = active.first_kept - plan.recompute * active.first_freed
+    last = active.last_kept - plan.recompute * active.last_freed
+    at_end = last + active.logits > first
+    return MemoryParts(
+        weights=held.weights,
+        gradients=held.gradients,
+        optimizer=held.optimizer,
+        gathered=held.gathered,
+        activations=pick(at_end, last, first),
+        logits=pick(at_end, active.logits, 0.0),
+    )
+
+
+def recompute_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, least: float = 0.0) -> tuple[Any, Any]:
+    """The smallest share of layers, at least ``least``, to recompute so that the plan fits; and whether it then fits.
+
+    The memory of each stage falls in proportion to the share, so the share is solved for, not searched: it is the
+    larger of what the first and the last stage need. 1 where the plan does not fit. One of a plan's own, if it has
+    any, is not looked at.
+    """
+    held, active = state(shape, job, plan), activations(chips, shape, job, plan)
+    over = held.weights + held.gradients + held.optimizer + held.gathered - USABLE_SHARE * chips.hbm_bytes
+    first, last = over + active.first_kept, over + active.last_kept + active.logits
+    needed = np.maximum(first / np.maximum(active.first_freed, 1.0), last / np.maximum(active.last_freed, 1.0))
+    share = np.minimum(np.maximum(needed, least), 1.0)
+    # The share fills the memory to its limit: rounding must not lose the plan.
+    spare = (ROUNDING - 1.0) * USABLE_SHARE * chips.hbm_bytes
+    fits = (first - share * active.first_freed <= spare) & (last - share * active.last_freed <= spare)
+    return share, fits
+
+
 def recompute_share(chips: Chips, shape: Shape, job: Job, plan: Plan) -> Any:
-    """Smallest share of layers to recompute so that the plan fits, 0 to 1 (1 even where it does not fit)."""
-    none, full = (memory_parts(chips, shape, job, _with_recompute(plan, share)).total for share in (0.0, 1.0))
+    """Share of layers, 0 to 1, that whoever ran a plan is taken to have recomputed so that it fits.
+
+    By the memory of recomputing nothing and everything. Where the fullest stage changes in between this is more than
+    the least share (:func:`recompute_that_fits`): the constants were fitted to runs completed so.
+    """
+    none, full = (memory_parts(chips, shape, job, replace(plan, recompute=share)).total for share in (0.0, 1.0))
     over = none - USABLE_SHARE * chips.hbm_bytes
     return np.clip(over / np.maximum(none - full, 1.0), 0.0, 1.0)
-
-
-def _with_recompute(plan: Plan, share: float) -> Plan:
-    return Plan(**{name: getattr(plan, name) for name in Plan.__slots__ if name != "recompute"}, recompute=share)
 
 
 def micro_batch_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, largest: Any, recompute: float) -> Any:
@@ -128,11 +197,7 @@ def micro_batch_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, larg
     chosen = np.ones(np.broadcast(plan.tensor, shape.d_model, chips.hbm_bytes).shape)
     limit = np.minimum(largest, np.maximum(1.0, sequences_per_replica(job, plan)))
     for size in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):
-        tried = Plan(
-            **{n: getattr(plan, n) for n in Plan.__slots__ if n not in ("micro_batch", "recompute")},
-            micro_batch=size,
-            recompute=recompute,
-        )
+        tried = replace(plan, micro_batch=size, recompute=recompute)
         fits = memory_parts(chips, shape, job, tried).total <= USABLE_SHARE * chips.hbm_bytes
         chosen = np.where(fits & (size <= limit), size, chosen)
     return chosen

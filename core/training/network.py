@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from core.training.broadcast import pick
+
 
 def axis_length(ranks: Any, axes: Any) -> Any:
     """Length of the longest axis of a near-cubic torus slice of ``ranks``: the slices that are sold.
@@ -42,7 +44,7 @@ def torus_bandwidth(axis_link: Any, axes_used: Any, wrapped: Any) -> Any:
     >>> float(torus_bandwidth(90e9, 3, True) / 1e9), float(torus_bandwidth(45e9, 1, False) / 1e9)
     (540.0, 45.0)
     """
-    return axes_used * axis_link * np.where(wrapped, 2.0, 1.0)
+    return axes_used * axis_link * pick(wrapped, 2.0, 1.0)
 
 
 def torus_all_to_all_bandwidth(axis_link: Any, side: Any, wrapped: Any) -> Any:
@@ -54,7 +56,7 @@ def torus_all_to_all_bandwidth(axis_link: Any, side: Any, wrapped: Any) -> Any:
     >>> float(torus_all_to_all_bandwidth(90e9, 4, True) / 1e9)
     180.0
     """
-    return 8.0 * axis_link / np.maximum(side, 1.0) * np.where(wrapped, 1.0, 0.5)
+    return 8.0 * axis_link / np.maximum(side, 1.0) * pick(wrapped, 1.0, 0.5)
 
 
 def hierarchical_bandwidth(inside: Any, groups: Any, link: Any, scaleout: Any) -> Any:

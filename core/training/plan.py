@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from core.training.broadcast import pick
+
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8")
 ADAMW_BYTES = 12.0  # fp32 master weight and two moments; what the fitted traffic of the optimiser is for
 STACKS = ("vendor", "mlperf", "llm_foundry", "pytorch", "jax", "deepspeed")
@@ -68,7 +70,7 @@ class Plan:
     @property
     def state_group(self) -> Any:
         """Ranks that share one optimiser state."""
-        return np.where(self.is_sharded, self.shard, self.replicas * self.context)
+        return pick(self.is_sharded, self.shard, self.replicas * self.context)
 
 
 def sequences_per_replica(job: Job, plan: Plan) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from core.training.broadcast import pick, pick_first
 from core.training.chips import Chips
 from core.training.constants import Constants
 from core.training.memory import ADAPTER_SHARE, rank_params, state_params
@@ -72,7 +73,8 @@ class StepParts:
     @property
     def total(self) -> Any:
         """Seconds of one step."""
-        return sum(np.asarray(getattr(self, f.name)) for f in fields(self))
+        # Parts that fewer plans differ in are added up first: that is most of them.
+        return sum(sorted((np.asarray(getattr(self, f.name)) for f in fields(self)), key=np.size))
 
 
 def precision_gain(chips: Chips, precision: Any, c: Constants) -> Any:
@@ -80,17 +82,16 @@ def precision_gain(chips: Chips, precision: Any, c: Constants) -> Any:
 
     An 8-bit format that the chip runs no faster than bf16 is trained in int8 (v6e), and gains what that does.
     """
-    p = np.asarray(precision)
-    eight = c["gain_8bit"] * np.where(np.asarray(chips.silicon) == "blackwell", c["gain_8bit_blackwell"], 1.0)
+    eight = c["gain_8bit"] * pick(chips.silicon == "blackwell", c["gain_8bit_blackwell"], 1.0)
     fp8, fp4, int8 = (v / chips.bf16_flops for v in (chips.fp8_flops, chips.fp4_flops, chips.int8_flops))
     as_int8 = np.maximum(1.0, c["gain_int8"] * int8)
-    by_fp8 = np.where(fp8 > 1.01, np.maximum(1.0, fp8 * eight), as_int8)
-    mx = np.where(fp8 > 1.01, np.maximum(1.0, fp8 * c["gain_mxfp8"]), as_int8)
-    return np.select(
-        [p == _FP8, p == _MXFP8, p == _NVFP4, p == _INT8],
+    by_fp8 = pick(fp8 > 1.01, np.maximum(1.0, fp8 * eight), as_int8)
+    mx = pick(fp8 > 1.01, np.maximum(1.0, fp8 * c["gain_mxfp8"]), as_int8)
+    return pick_first(
+        [precision == _FP8, precision == _MXFP8, precision == _NVFP4, precision == _INT8],
         [by_fp8, mx, np.maximum(mx, fp4 * c["gain_nvfp4"]), as_int8],
         1.0,
-    )[()]
+    )
 
 
 def software_factor(chips: Chips, job: Job, c: Constants) -> Any:
@@ -99,20 +100,20 @@ def software_factor(chips: Chips, job: Job, c: Constants) -> Any:
     Software for a silicon ripens as ``exp(−depth · exp(−age/years))`` and drifts up by a little every year.
     The compilers of TPU and Trainium are taken as they are.
     """
-    by_stack = np.array([1.0 if s == "vendor" else c[f"stack.{s}"] for s in STACKS])[np.asarray(job.stack)]
+    by_stack = np.array([1.0 if s == "vendor" else c[f"stack.{s}"] for s in STACKS])[job.stack]
     age = np.maximum(job.software_year - chips.first_year - 0.5, 0.0)
     ripe = np.exp(-c["ripening_depth"] * np.exp(-age / c["ripening_years"]))
     drift = c["drift_per_year"] ** (job.software_year - REFERENCE_YEAR)
-    return np.where(chips.compiled, 1.0, by_stack * ripe * drift)[()]
+    return pick(chips.compiled, 1.0, by_stack * ripe * drift)
 
 
 def attention_efficiency(chips: Chips, shape: Shape, job: Job, c: Constants) -> Any:
     """Share of the bf16 peak that fused attention reaches: by silicon and kernel, sequence and head size."""
-    silicon = np.asarray(chips.silicon)
+    silicon = chips.silicon
     hopper = silicon == "hopper"
-    flash2 = hopper & np.isin(job.stack, _FLASH2_STACKS)
-    tpu = np.asarray(chips.torus_axes) > 0
-    best = np.select(
+    flash2 = hopper & ((job.stack == _FLASH2_STACKS[0]) | (job.stack == _FLASH2_STACKS[1]))
+    tpu = chips.torus_axes > 0
+    best = pick_first(
         [flash2, hopper, silicon == "ampere", silicon == "volta", silicon == "blackwell", tpu],
         [
             c["attention_efficiency.hopper_flash2"],
@@ -128,7 +129,7 @@ def attention_efficiency(chips: Chips, shape: Shape, job: Job, c: Constants) -> 
     length = (1.0 + half / LONG_SEQUENCE) / (1.0 + half / job.seq_len)
     heads = np.minimum(1.0, shape.head_dim / 128.0) ** c["attention_head_power"]
     drift = c["attention_drift_per_year"] ** (job.software_year - REFERENCE_YEAR)
-    return best * length * heads * np.where(chips.compiled, 1.0, drift)
+    return best * length * heads * pick(chips.compiled, 1.0, drift)
 
 
 def expert_slowdown(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -> Any:
@@ -137,20 +138,22 @@ def expert_slowdown(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constan
     ``base · (1 + overhead · (tokens0 / tokens per expert + width0 / width))``: small and unequal
     matmuls. With 64 experts or more on Blackwell the overhead shrinks with the software's date.
     """
+    if not np.any(shape.is_moe):
+        return 1.0
     n_experts = np.maximum(shape.n_experts, 1.0)
-    per_expert = micro_batch_tokens(job, plan) * shape.top_k * plan.expert / n_experts
-    many = (np.asarray(chips.silicon) == "blackwell") & (shape.n_experts >= MANY_EXPERTS)
+    per_expert = micro_batch_tokens(job, plan) * (shape.top_k * plan.expert / n_experts)
+    many = (chips.silicon == "blackwell") & (shape.n_experts >= MANY_EXPERTS)
     dated = c["expert_overhead_blackwell"] * c["expert_gain_per_year"] ** (EXPERTS_YEAR - job.software_year)
-    overhead = np.where(many, dated, 1.0) * graph_factor(chips, shape, job, c)
-    overhead = overhead * np.where(np.asarray(chips.torus_axes) > 0, c["expert_overhead_tpu"], 1.0)
+    overhead = pick(many, dated, 1.0) * graph_factor(chips, shape, job, c)
+    overhead = overhead * pick(chips.torus_axes > 0, c["expert_overhead_tpu"], 1.0)
     small = c["expert_tokens"] / np.maximum(per_expert, 1.0) + c["expert_width"] / np.maximum(shape.expert_ff, 1.0)
-    return np.where(shape.is_moe, c["expert_base"] * (1.0 + overhead * small), 1.0)
+    return pick(shape.is_moe, c["expert_base"] * (1.0 + overhead * small), 1.0)
 
 
 def graph_factor(chips: Chips, shape: Shape, job: Job, c: Constants) -> Any:
     """Overhead left once a whole step of a mixture is captured in one graph (Blackwell, from mid-2026)."""
-    captured = (np.asarray(chips.silicon) == "blackwell") & shape.is_moe & (job.software_year > GRAPHS_YEAR)
-    return np.where(captured, c["graph_capture"], 1.0)
+    captured = (chips.silicon == "blackwell") & shape.is_moe & (job.software_year > GRAPHS_YEAR)
+    return pick(captured, c["graph_capture"], 1.0)
 
 
 def domain_ranks(chips: Chips, job: Job) -> Any:
@@ -164,22 +167,24 @@ def tensor_bandwidth(chips: Chips, job: Job, plan: Plan, c: Constants) -> tuple[
     slice_ranks = domain_ranks(chips, job)
     wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
     axis = torus_bandwidth(chips.axis_link_bytes_per_s, 1.0, wrapped)
-    inside = np.where(np.asarray(chips.torus_axes) > 0, axis, chips.link_bytes_per_s * c["tensor_link"])
+    inside = pick(chips.torus_axes > 0, axis, chips.link_bytes_per_s * c["tensor_link"])
     outside = np.minimum(inside, chips.scaleout_bytes_per_s * c["network_efficiency"])
-    return np.where(group <= slice_ranks, inside, outside), np.where(plan.tensor <= slice_ranks, inside, outside)
+    return pick(group <= slice_ranks, inside, outside), pick(plan.tensor <= slice_ranks, inside, outside)
 
 
 def data_bandwidth(chips: Chips, job: Job, plan: Plan, c: Constants) -> Any:
     """Bandwidth of the group that shares weights or optimiser: the torus axes tensor parallelism leaves, or the
     ranks of it inside each domain and the cards between domains."""
-    group = plan.state_group
-    slice_ranks = domain_ranks(chips, job)
+    on_torus, slice_ranks = chips.torus_axes > 0, domain_ranks(chips, job)
     wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
-    axes = np.maximum(1.0, chips.torus_axes - np.where(np.asarray(plan.tensor) > 1, 1.0, 0.0))
+    axes = np.maximum(1.0, chips.torus_axes - pick(plan.tensor > 1, 1.0, 0.0))
     torus = torus_bandwidth(chips.axis_link_bytes_per_s, axes, wrapped)
+    if np.all(on_torus):
+        return torus * c["network_efficiency"]
+    group = plan.state_group
     inside = np.minimum(np.maximum(slice_ranks / np.minimum(plan.tensor, slice_ranks), 1.0), group)
     cluster = hierarchical_bandwidth(inside, group / inside, chips.link_bytes_per_s, chips.scaleout_bytes_per_s)
-    return np.where(np.asarray(chips.torus_axes) > 0, torus, cluster) * c["network_efficiency"]
+    return pick(on_torus, torus, cluster) * c["network_efficiency"]
 
 
 def expert_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, low: Any, c: Constants) -> Any:
@@ -187,24 +192,26 @@ def expert_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, low: Any, c
 
     Inside a domain every choice travels; between domains a token travels once per other domain it needs.
     """
+    if not np.any(shape.is_moe):
+        return 0.0
     group = plan.expert * plan.expert_tensor
     slice_ranks = domain_ranks(chips, job)
-    torus = np.asarray(chips.torus_axes) > 0
+    torus = chips.torus_axes > 0
     wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
-    side = axis_length(plan.expert, np.where(torus, chips.torus_axes, 1))
+    side = axis_length(plan.expert, pick(torus, chips.torus_axes, 1))
     inside = torus | (group <= slice_ranks)
     switched = chips.link_bytes_per_s * c["tensor_link"]
-    link = np.where(torus, torus_all_to_all_bandwidth(chips.axis_link_bytes_per_s, side, wrapped), switched)
-    values = np.where(low, NARROW_BYTES, 2.0)
-    sent = 4.0 * shape.n_layers * job.tokens_per_rank * shape.d_model * values
+    link = pick(torus, torus_all_to_all_bandwidth(chips.axis_link_bytes_per_s, side, wrapped), switched)
+    values = pick(low, NARROW_BYTES, 2.0)
+    sent = 4.0 * shape.n_layers * shape.d_model * values * job.tokens_per_rank
     near = sent * shape.top_k * (1.0 - 1.0 / np.maximum(plan.expert, 1.0)) / link
     far = (
         sent * other_domains(group / slice_ranks, shape.top_k) / (chips.scaleout_bytes_per_s * c["network_efficiency"])
     )
     newer = c["expert_traffic_gain_per_year"] ** (EXPERTS_YEAR - job.software_year)
     graph = graph_factor(chips, shape, job, c)
-    shown = np.where(inside, near * c["expert_exposed"] * graph, far * c["expert_exposed_outside"]) * newer
-    return np.where(shape.is_moe & (np.asarray(plan.expert) > 1), shown, 0.0)
+    shown = pick(inside, near * (c["expert_exposed"] * graph), far * c["expert_exposed_outside"]) * newer
+    return pick(shape.is_moe & (plan.expert > 1), shown, 0.0)
 
 
 def overlapped(traffic: Any, compute: Any, sharpness: Any) -> Any:
@@ -228,34 +235,32 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
     """
     sharded, m = plan.is_sharded, micro_batches(job, plan)
     params = rank_params(shape, plan)
-    times = np.where(np.asarray(plan.pipeline) > 1, 1.0, m)
+    times = pick(plan.pipeline > 1, 1.0, m)
     # Frozen weights are gathered but have no gradients; replicated ones stay where they are.
-    trained = np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
-    sent = np.where(sharded, (4.0 + 2.0 * trained) * times, 4.0 * trained) * params
-    group = plan.state_group
-    traffic = np.where(np.asarray(group) > 1, sent / data_bandwidth(chips, job, plan, c), 0.0)
+    trained = pick(job.frozen, ADAPTER_SHARE, 1.0)
+    sent = pick(sharded, (4.0 + 2.0 * trained) * times, 4.0 * trained)
+    traffic = sent * pick(plan.state_group > 1, params / data_bandwidth(chips, job, plan, c), 0.0)
     # What hides the exchange between copies of a sharded group cannot hide weights as well.
-    hybrid = (np.asarray(chips.torus_axes) == 0) & (plan.replicas * plan.context > plan.shard)
-    room = compute * np.where(sharded, HIDEABLE - np.where(hybrid, HIDEABLE_HYBRID / m, 0.0), HIDEABLE / m)
-    sharpness = 1.0 + np.where(
-        sharded,
-        np.where(np.asarray(chips.torus_axes) > 0, c["overlap_compiled"], c["overlap_sharded"]),
-        c["overlap_replicated"],
-    )
+    hybrid = (chips.torus_axes == 0) & (plan.replicas * plan.context > plan.shard)
+    room = compute * pick(sharded, HIDEABLE - pick(hybrid, HIDEABLE_HYBRID / m, 0.0), HIDEABLE / m)
+    of_shards = pick(chips.torus_axes > 0, c["overlap_compiled"], c["overlap_sharded"])
+    sharpness = 1.0 + pick(sharded, of_shards, c["overlap_replicated"])
     return overlapped(traffic, room, sharpness)
 
 
 def slice_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any, c: Constants) -> Any:
     """All-reduce of gradients between slices, or between copies of a sharded group, over the slower network."""
-    torus = np.asarray(chips.torus_axes) > 0
-    share = np.where(plan.is_sharded, state_params(shape, plan), rank_params(shape, plan))
-    share = share * np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
+    torus, sharded = chips.torus_axes > 0, plan.is_sharded
+    share = pick(sharded, state_params(shape, plan), rank_params(shape, plan))
+    share = share * pick(job.frozen, ADAPTER_SHARE, 1.0)
     slices = np.maximum(1.0, job.ranks / chips.domain)
-    between = 8.0 * share / chips.scaleout_bytes_per_s * (1.0 - 1.0 / slices) * c["slice_exposed"]
-    copies = plan.replicas * plan.context / np.maximum(plan.shard, 1.0)
+    between = share * (1.0 - 1.0 / slices) * (8.0 / chips.scaleout_bytes_per_s * c["slice_exposed"])
+    copied = sharded & (plan.replicas * plan.context > plan.shard)
+    if np.all(torus) or not np.any(copied):
+        return pick(torus, between, 0.0)
     hybrid = 4.0 * share / (chips.scaleout_bytes_per_s * c["network_efficiency"])
-    shown = np.maximum(0.0, hybrid - HIDEABLE_HYBRID * compute / micro_batches(job, plan))
-    return np.where(torus, between, np.where(plan.is_sharded & (copies > 1), shown, 0.0))
+    shown = np.maximum(0.0, hybrid - HIDEABLE_HYBRID / micro_batches(job, plan) * compute)
+    return pick(torus, between, pick(copied, shown, 0.0))
 
 
 def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -> StepParts:
@@ -265,59 +270,54 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     that compute does not hide, pipeline idle time, optimiser and stragglers. A perfect network and
     memory leave the compute bound; see ``docs`` for the equations and their sources.
     """
-    torus = np.asarray(chips.torus_axes) > 0
+    torus = chips.torus_axes > 0
     tokens, layers, d = job.tokens_per_rank, shape.n_layers, shape.d_model
     m = micro_batches(job, plan)
     at_once = micro_batch_tokens(job, plan)
-    again = plan.recompute * c["recompute_cost"]
-    passes = np.where(np.asarray(job.frozen), 2.0, 3.0) + again
+    again = c["recompute_cost"] * plan.recompute
     speed = chips.bf16_flops * c.matmul_efficiency(chips) * software_factor(chips, job, c)
     gain = precision_gain(chips, job.precision, c)
-    low = np.asarray(job.precision) >= _FP8
+    low = job.precision >= _FP8
     # The compiler lays a matmul over the ranks of a torus axis; a kernel of one rank gets narrow tiles.
-    narrow = np.where(torus, 0.0, c["tensor_width"]) * plan.tensor / d
-    ramp = (1.0 + c["ramp_tokens"] / at_once * np.sqrt(chips.bf16_flops / A100_FLOPS)) * (1.0 + narrow)
+    narrow = pick(torus, 0.0, c["tensor_width"]) * plan.tensor / d
+    ramp = (1.0 + c["ramp_tokens"] * np.sqrt(chips.bf16_flops / A100_FLOPS) / at_once) * (1.0 + narrow)
     experts = shape.expert_params_active * expert_slowdown(chips, shape, job, plan, c)
-    work = (shape.linear_params - shape.expert_params_active) * ramp / gain
+    work = (shape.linear_params - shape.expert_params_active) / gain * ramp
     work = work + experts / (1.0 + (gain - 1.0) * c["gain_experts"])
-    linear = passes * 2.0 * tokens / speed * work
+    # The formulas put first what fewer plans differ in: where plans are a grid, most of the work is then done once.
+    linear = (2.0 * tokens / speed * work) * (pick(job.frozen, 2.0, 3.0) + again)
     traffic_unit = layers * tokens / chips.hbm_bytes_per_s
     width = 4.0 * d + 1.5 * shape.active_ff
-    head = (
-        np.where(np.asarray(job.frozen), 4.0, 6.0)
-        * shape.head_params
-        * tokens
-        / (speed * c["head_efficiency"] * np.where(chips.compiled, c["head_compiled"], 1.0))
-    )
-    head = head + c["logit_bytes"] * shape.vocab * tokens / chips.hbm_bytes_per_s
+    head_speed = speed * c["head_efficiency"] * pick(chips.compiled, c["head_compiled"], 1.0)
+    head = pick(job.frozen, 4.0, 6.0) * shape.head_params / head_speed * tokens
+    head = head + c["logit_bytes"] * shape.vocab / chips.hbm_bytes_per_s * tokens
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
-    attention = (3.5 + again) * scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c))
-    fused = np.where(chips.compiled, c["elementwise_compiled"], 1.0)
-    elementwise = traffic_unit * width * c["elementwise_passes"] * fused * (3.0 + again) / 4.0
-    quantise = np.where(low, traffic_unit * width * c["quantise_passes"], 0.0)
+    attention = scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c)) * (3.5 + again)
+    fused = pick(chips.compiled, c["elementwise_compiled"], 1.0)
+    elementwise = (traffic_unit * (width * c["elementwise_passes"] * fused / 4.0)) * (3.0 + again)
+    quantise = pick(low, traffic_unit * (width * c["quantise_passes"]), 0.0)
     graph = graph_factor(chips, shape, job, c)
-    permute = np.where(shape.is_moe, c["permute_bytes"] * traffic_unit * shape.top_k * d, 0.0) * graph
-    host = c["layer_seconds"] * np.where(chips.compiled, c["layer_seconds_compiled"], 1.0) * graph
-    launch = m * layers / plan.pipeline * host * (1.0 + again / 3.0)
+    permute = pick(shape.is_moe, traffic_unit * (c["permute_bytes"] * shape.top_k * d), 0.0) * graph
+    host = c["layer_seconds"] * pick(chips.compiled, c["layer_seconds_compiled"], 1.0) * graph
+    launch = (layers * host / plan.pipeline * m) * (1.0 + again / 3.0)
     group_bandwidth, tensor_bw = tensor_bandwidth(chips, job, plan, c)
-    exposed = np.where(torus, c["tensor_exposed_torus"], c["tensor_exposed"])
+    exposed = pick(torus, c["tensor_exposed_torus"], c["tensor_exposed"])
     moved = 4.0 * layers * tokens * d * (plan.tensor - 1.0) / tensor_bw
-    tensor = (4.0 + 2.0 * plan.recompute) * moved * exposed
+    tensor = (moved * exposed) * (4.0 + 2.0 * plan.recompute)
     keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / group_bandwidth
     context = np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
     # What runs beside the ring of keys and values cannot hide weights as well.
-    compute = linear + attention + elementwise - (keys - context)
-    inner = linear + head + attention + elementwise + quantise + permute + launch + tensor + context + expert
-    bubble = inner * c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave)
+    compute = linear + attention + elementwise + (context - keys)
+    inner = (head + quantise + permute + expert) + linear + attention + elementwise + launch + tensor + context
+    bubble = inner * (c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave))
     data = data_seconds(chips, shape, job, plan, compute, c)
     slices = slice_seconds(chips, shape, job, plan, compute, c)
-    trained = np.where(np.asarray(job.frozen), ADAPTER_SHARE, 1.0)
-    optimizer = c["optimizer_traffic"] * trained * state_params(shape, plan) / chips.hbm_bytes_per_s
-    optimizer = optimizer * (job.optimizer_bytes / ADAMW_BYTES) + trained * state_params(shape, plan) * job.host_seconds
-    beyond = np.log2(np.maximum(1.0, job.ranks / np.where(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))
-    late = np.where(torus, c["straggler_slice"], c["straggler"]) * beyond
-    straggler = (inner + bubble + data + slices + optimizer) * late
+    optimizer = c["optimizer_traffic"] / chips.hbm_bytes_per_s * (job.optimizer_bytes / ADAMW_BYTES) + job.host_seconds
+    optimizer = optimizer * pick(job.frozen, ADAPTER_SHARE, 1.0) * state_params(shape, plan)
+    beyond = np.log2(np.maximum(1.0, job.ranks / pick(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))
+    late = pick(torus, c["straggler_slice"], c["straggler"]) * beyond
+    straggler = (slices + optimizer + inner + bubble + data) * late
     return StepParts(
         linear=linear,
         head=head,
