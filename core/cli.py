@@ -18,23 +18,22 @@ from pydantic import ValidationError
 
 from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
+from core.cli_answer import report_json, report_text
 from core.cli_runs import COMMANDS, add_commands
 from core.config_json import MAX_BYTES
 from core.estimate import estimate
 from core.files import unreadable
-from core.link import MAX_LINK_CHARS, encode, params_of, query, read_link
+from core.link import MAX_LINK_CHARS, params_of, read_link
 from core.messages import InputError, Message, message
 from core.model_config import ModelConfig, architecture_from_config
-from core.numbers import NBSP, duration, integer, parse_count, percent, rate, usd
+from core.numbers import NBSP, parse_count
 from core.own_run_text import parse_run, usable
 from core.platform_text import out_of_range, parse_platform
-from core.report import Bill, PlatformEstimate, Report
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, Scenario, platform_keys
 from core.settle import DEFAULT_PRESET, allowed, checked, preset_scenario
 from core.tables import nearest
 from core.training.own_runs import mark
 
-BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
 # One final run, chip rent only: what the six-times-parameters formula of the literature prices.
 BARE: dict[str, object] = {
     "experiments": 1.0,
@@ -45,10 +44,26 @@ BARE: dict[str, object] = {
     "setup_weeks": 0.0,
     "credits_usd": 0.0,
     "price_change": 0.0,
+    "goodput": 1.0,
+    "spare_share": 0.0,
     "basis": "cash",
 }
 
 
+NUMBERS = {  # option: scenario field, unit, meaning
+    "--tokens": ("tokens", "N", "training tokens, such as 2.5e12 or 2.5T"),
+    "--seq-len": ("seq_len", "TOKENS", "sequence length"),
+    "--batch-tokens": ("batch_tokens", "TOKENS", "global batch of a step, such as 4M"),
+    "--budget": ("budget_usd", "USD", "cash budget"),
+    "--deadline-weeks": ("deadline_weeks", "WEEKS", "deadline of the final run"),
+    "--goodput": ("goodput", "SHARE", "useful over wall time; default from failures, checkpoints and restarts"),
+    "--failure-chip-hours": ("failure_chip_hours", "HOURS", "mean chip-hours between failures that stop a run"),
+    "--restart-minutes": ("restart_minutes", "MINUTES", "from a failure to the next step, compilation not included"),
+    "--checkpoint-minutes": ("checkpoint_minutes", "MINUTES", "between checkpoints; default what loses least"),
+    "--compile-seconds": ("compile_seconds", "SECONDS", "compilation at every start and restart"),
+    "--spare-share": ("spare_share", "SHARE", "chips standing by, over those that work"),
+}
+SHARES = ("--mfu", "--goodput", "--spare-share")  # these may be written as 50%
 MAX_LINE = 300
 
 
@@ -80,7 +95,6 @@ def _parser() -> argparse.ArgumentParser:
     e.add_argument("--config", metavar="FILE", help="the config.json of a model on Hugging Face, or one like it")
     e.add_argument("--params", metavar="N", help="total parameters, such as 70e9 or 70B")
     e.add_argument("--active-params", metavar="N", help="active parameters, where they differ")
-    e.add_argument("--tokens", metavar="N", help="training tokens, such as 2.5e12 or 2.5T")
     e.add_argument(
         "--platform",
         metavar="CHIP[:CHIPS][@USD_PER_CHIP_HOUR]",
@@ -100,8 +114,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="repeatable; what you measured, such as 9500tps (tokens per second and chip), or 2.5s~4M with the batch",
     )
-    e.add_argument("--budget", metavar="USD", help="cash budget")
-    e.add_argument("--deadline-weeks", metavar="WEEKS", help="deadline of the final run")
+    for option, (_, unit, meaning) in NUMBERS.items():
+        e.add_argument(option, metavar=unit, help=meaning)
     e.add_argument(
         "--bare", action="store_true", help="one final run, chip rent only; 6·N·D where only parameters are given"
     )
@@ -112,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _number(option: str, field: str, text: str) -> Any:
     """An option's text as the value of a scenario field, or an :class:`InputError` that says its bounds."""
-    share = text.strip().removesuffix("%") if option == "--mfu" else text
+    share = text.strip().removesuffix("%") if option in SHARES else text
     try:
         value = parse_count(share) / (1.0 if share == text else 100.0)
     except ValueError as error:
@@ -184,9 +198,9 @@ def scenario_of(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Me
                 raise InputError(message("active_above_total_given", "error", "params", active=active, total=total))
     if args.bare and (args.params is not None or not (args.model or args.config or base.model or base.architecture)):
         changes["flops"] = "6nd"
-    for option, field in (("tokens", "tokens"), ("budget", "budget_usd"), ("deadline_weeks", "deadline_weeks")):
-        if (text := getattr(args, option)) is not None:
-            changes[field] = _number("--" + option.replace("_", "-"), field, text)
+    for option, (field, _, _) in NUMBERS.items():
+        if (text := getattr(args, option.removeprefix("--").replace("-", "_"))) is not None:
+            changes[field] = _number(option, field, text)
     if args.mfu is not None:
         changes |= {"mfu": _number("--mfu", "mfu", args.mfu), "mfu_scope": "all"}
     if args.speed is not None:
@@ -256,105 +270,6 @@ def _platforms(texts: Sequence[str], base: Scenario, catalogue: Catalogue) -> di
     # The focus is sized by ``chips``; the others keep their own size, or follow the matching rule.
     platforms = (lead.model_copy(update={"chips": None}), *platforms[1:])
     return {"platforms": platforms, "focus": platform_keys(platforms)[0], "chips": chips}
-
-
-def _bill_json(bill: Bill | None) -> dict[str, float | None]:
-    """A bill to the cent: the rounded parts add up to the rounded total."""
-    names = [f for f in Bill.__slots__ if f != "total_usd"]
-    if bill is None:
-        return dict.fromkeys([*names, "total_usd"])
-    cents = {name: round(getattr(bill, name) * 100) for name in names}
-    return {name: c / 100 for name, c in cents.items()} | {"total_usd": sum(cents.values()) / 100}
-
-
-def _platform_json(p: PlatformEstimate, report: Report) -> dict[str, object]:
-    u, offer = p.utilisation, p.offer
-    return {
-        "id": p.id,
-        "label": p.label,
-        "accelerator_id": p.accelerator.id,
-        "chips": p.size.chips,
-        "sold_as": p.size.sold_as or None,
-        "mfu": u.mfu if u else None,
-        "mfu_p10": u.mfu_p10 if u else None,
-        "mfu_p90": u.mfu_p90 if u else None,
-        "mfu_origin": u.origin if u else None,
-        "precision": u.precision if u else None,
-        "wall_hours": p.wall_hours,
-        "chip_hours": p.chip_hours,
-        "price_usd_per_chip_hour": p.price_usd_per_chip_hour,
-        "price": None
-        if offer is None or p.price_is_quote
-        else {
-            "provider": offer.provider,
-            "region": offer.region,
-            "plan": offer.plan,
-            "date": offer.price_date or None,
-            "date_precision": offer.date_precision,
-            "grade": offer.grade,
-            "source": offer.source,
-        },
-        "bill": _bill_json(p.bills[report.scenario.basis] if p.bills else None),
-        "cash_usd_p10": p.total_usd_p10,
-        "cash_usd_p90": p.total_usd_p90,
-        "win_share": p.win_share,
-        "usd_per_million_tokens": p.usd_per_million_tokens,
-        "feasible": p.feasible,
-        "fits": p.fits,
-        "problems": [m.as_json() for m in p.problems],
-    }
-
-
-def report_json(report: Report, catalogue: Catalogue, notes: tuple[Message, ...] = ()) -> dict[str, object]:
-    """A report as JSON-ready data; unknown values are ``null``."""
-    return {
-        "platforms": [_platform_json(p, report) for p in report.platforms],
-        "workload": {
-            "name": report.workload.name or None,
-            "params_total": report.workload.params_total,
-            "params_active": report.workload.params_active,
-            "flops_per_token": report.workload.flops_per_token,
-            "flops": report.workload.flops,
-            "flops_6nd": report.workload.flops_6nd_per_token * report.workload.tokens,
-        },
-        "link": BASE_URL + "?" + query(encode(report.scenario, catalogue)),
-        "snapshot": report.snapshot,
-        "model_version": report.model_version,
-        "verdict": report.verdict.as_json(),
-        "messages": [m.as_json() for m in (*notes, *report.messages)],
-    }
-
-
-def report_text(report: Report, notes: tuple[Message, ...] = ()) -> str:
-    """A report for a terminal."""
-    lines = [m.text for m in notes] + [report.verdict.plain, ""]
-    rows = [("platform", "chips", "MFU", "final run", "price", "cash a version", "P10–P90")]
-    for platform_id in report.ranking:
-        p = report[platform_id]
-        total = usd(p.bills["cash"].total_usd) if p.bills else "no price"
-        reach = (
-            f"{usd(p.total_usd_p10)}–{usd(p.total_usd_p90)}"
-            if p.total_usd_p10 is not None and p.total_usd_p90 is not None
-            else ""
-        )
-        rows.append(
-            (
-                p.label,
-                integer(p.size.chips),
-                percent(p.utilisation.mfu) if p.utilisation else "–",
-                duration(p.wall_hours) if p.wall_hours is not None else "–",
-                rate(p.price_usd_per_chip_hour) if p.price_usd_per_chip_hour is not None else "–",
-                total,
-                reach,
-            )
-        )
-    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-    lines += [
-        "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths, strict=True)))
-        for r in rows
-    ]
-    problems = [m.text for p in report.platforms for m in p.problems] + [m.text for m in report.messages]
-    return "\n".join([*lines, "", *dict.fromkeys(problems)]).rstrip()
 
 
 def _answer(args: argparse.Namespace) -> tuple[str, int]:

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from core.catalogue import Catalogue
-from core.economics.bill import bill_parts, total_usd, wall_hours
-from core.economics.sizing import fewest_chips, size_chips, usable_sizes
+from core.economics.bill import bill_parts, total_usd
+from core.economics.sizing import fewest_chips, run_hours, size_chips, usable_sizes
 from core.platforms import bill_inputs, need_of
 from core.report import Curve, PlatformEstimate, Report, Sweep
 
@@ -27,12 +27,13 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
     scenario, load = report.scenario, report.workload
     lines = []
     for p in report.platforms:
-        if p.price_usd_per_chip_hour is None or p.speeds is None:
+        if p.price_usd_per_chip_hour is None or p.speeds is None or p.uptime is None:
             continue
-        need = need_of(p.accelerator, p.speeds, p.holding, load, scenario, catalogue)
+        need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
         chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
-        wall = wall_hours(load.flops, chips, p.accelerator.bf16_flops_dense, p.speeds.at(chips))
-        x = bill_inputs(scenario, load, catalogue, chips * wall, wall, p.price_usd_per_chip_hour)
+        peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(chips)
+        wall, paid = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
+        x = bill_inputs(scenario, load, catalogue, paid, wall, p.price_usd_per_chip_hour)
         cash = np.broadcast_to(np.asarray(total_usd(bill_parts(x, "cash"))), chips.shape)
         lines.append(Curve(p.id, chips, wall, cash, np.zeros(chips.shape, dtype=bool)))
     if not lines:
@@ -85,8 +86,14 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     iterations = x if axis == "iterations" else np.full_like(x, scenario.iterations)
 
     def at(mfu: np.ndarray) -> np.ndarray:
-        wall = wall_hours(load.flops_per_token * tokens, chips, peak, x if axis == "mfu" else mfu)
-        inputs = bill_inputs(scenario, load, catalogue, chips * wall, wall, price)
+        reached = np.broadcast_to(x if axis == "mfu" else mfu, (len(used), len(x)))
+        hours = [
+            run_hours(load.flops_per_token * tokens, c, k, m, p.uptime, scenario.spare_share)
+            for p, c, k, m in zip(used, chips, peak, reached, strict=True)
+            if p.uptime
+        ]
+        wall, paid = (np.reshape(v, (len(used), len(x))) for v in zip(*hours, strict=True)) if hours else (chips, chips)
+        inputs = bill_inputs(scenario, load, catalogue, paid, wall, price)
         inputs = replace(inputs, iterations=iterations, data_bytes=inputs.data_bytes * tokens / scenario.tokens)
         return np.broadcast_to(np.asarray(total_usd(bill_parts(inputs, scenario.basis))), (len(used), len(x)))
 
@@ -116,9 +123,9 @@ def _fewest(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
     """The smallest size of a platform that holds the model; infinite where none does."""
     if p.holding is not None:
         return float(min(p.holding, default=np.inf))
-    if p.speeds is None:
+    if p.speeds is None or p.uptime is None:
         return np.inf
-    return fewest_chips(need_of(p.accelerator, p.speeds, None, report.workload, report.scenario, catalogue))
+    return fewest_chips(need_of(p.accelerator, p.speeds, p.uptime, None, report.workload, report.scenario, catalogue))
 
 
 def _fixed(report: Report, catalogue: Catalogue) -> float:
@@ -138,8 +145,8 @@ def _points(report: Report, axis: Axis, catalogue: Catalogue) -> np.ndarray:
     if axis == "tokens":
         return scenario.tokens * np.geomspace(0.1, 10.0, 25) / scenario.tokens
     focus = report.focus
-    if focus.speeds is None:
+    if focus.speeds is None or focus.uptime is None:
         return np.array([float(focus.size.chips)])
-    need = need_of(focus.accelerator, focus.speeds, focus.holding, report.workload, scenario, catalogue)
+    need = need_of(focus.accelerator, focus.speeds, focus.uptime, focus.holding, report.workload, scenario, catalogue)
     sizes = usable_sizes(need, scenario, catalogue, focus.accelerator.id)
     return sizes if len(sizes) else size_chips(catalogue, focus.accelerator.id)[-1:]

@@ -26,9 +26,9 @@ from core.economics.bill import (
     flip_price,
     runway_months,
     total_usd,
-    wall_hours,
 )
 from core.economics.draws import N_DRAWS, normal_points, win_shares
+from core.economics.sizing import run_hours
 from core.economics.verdict import verdict
 from core.messages import message
 from core.numbers import HOURS_PER_YEAR
@@ -47,6 +47,7 @@ from core.platforms import (
 )
 from core.report import Bill, Flip, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
+from core.timing import timing_of
 from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
@@ -84,14 +85,19 @@ def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catal
         np.array([getattr(u, f) for _, u in used], dtype=float)
         for f in ("mfu", "mfu_p10", "mfu_p90", "log_sd", "ceiling")
     )
-    wall = wall_hours(load.flops, chips, peak, mfu)
+    hours = [
+        run_hours(load.flops, n, k, m, r.pace.uptime, scenario.spare_share)
+        for (r, _), n, k, m in zip(used, chips, peak, mfu, strict=True)
+        if r.pace
+    ]
+    wall, paid = (np.array([float(h[i]) for h in hours]) for i in (0, 1))
     # Two offers of one chip share its utilisation; the order of platforms must not matter.
     kinds = sorted({r.accelerator.id for r, _ in used})
     drawn = [kinds.index(r.accelerator.id) for r, _ in used]
     deviates = normal_points(len(kinds))[drawn] if used else np.zeros((0, N_DRAWS))
     fastest = (mfu / np.maximum(ceiling, mfu))[:, None]
     paces = np.maximum(np.exp(-sd[:, None] * deviates), fastest)
-    inputs = bill_inputs(scenario, load, catalogue, chips * wall, wall, price)
+    inputs = bill_inputs(scenario, load, catalogue, paid, wall, price)
     return _Sized(index, inputs, mfu / high, mfu / low, paces)
 
 
@@ -160,7 +166,7 @@ def _platform(
 ) -> PlatformEstimate:
     """One platform's part of the report."""
     a, u = row.accelerator, row.utilisation
-    wall = float(wall_hours(load.flops, row.size.chips, a.bf16_flops_dense, u.mfu)) if u else None
+    timed = timing_of(row, load, scenario, catalogue)
     bill = money.bills["cash"] if money else None
     trained = scenario.tokens * scenario.iterations / 1e6
     return PlatformEstimate(
@@ -178,8 +184,8 @@ def _platform(
         speeds=row.pace.speeds if row.pace else None,
         holding=row.holding,
         shortfall=found.shortfall,
-        wall_hours=wall,
-        chip_hours=None if wall is None else wall * row.size.chips,
+        wall_hours=timed.wall_hours if timed else None,
+        chip_hours=timed.chip_hours if timed else None,
         bills=money.bills if money else None,
         total_usd_p10=money.p10 if money else None,
         total_usd_p90=money.p90 if money else None,
@@ -195,6 +201,14 @@ def _platform(
         comparable=found.comparable,
         fits=found.fits,
         problems=found.messages,
+        uptime=row.pace.uptime if row.pace else None,
+        goodput=timed.goodput if timed else None,
+        plan=timed.plan if timed else None,
+        step_seconds=timed.step_seconds if timed else None,
+        memory_bytes=timed.memory_bytes if timed else None,
+        usable_bytes=timed.usable_bytes if timed else None,
+        limited_by=timed.limited_by if timed else None,
+        wait_weeks=timed.wait_weeks if timed else None,
     )
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
 from core.catalogue import Accelerator, Catalogue
 from core.economics.sizing import size_chips
-from core.report import Speeds, Utilisation
-from core.scenario import Scenario
+from core.report import Speeds, Uptime, Utilisation
+from core.scenario import Platform, Scenario
+from core.training.goodput import Interruptions, interruptions, uptime
 from core.training.own_runs import adjusted
 from core.training.shapes import Shape
 from core.training.throughput import Reach, Work, is_modelled, reach, shape_for, utilisation_at
@@ -26,6 +27,7 @@ class Pace:
     speeds: Speeds
     typical: Utilisation  # what all sizes share: spread, origin, runs, note
     reach: Reach | None  # None where medians of published runs stand in for the model
+    uptime: Uptime
 
     def at(self, chips: float) -> Utilisation:
         """The speed at a size, with the range moved along."""
@@ -53,6 +55,7 @@ def _modelled(
     a: Accelerator,
     asked: int | None,
     moe: bool,
+    up: Uptime,
     catalogue: Catalogue,
 ) -> Pace | None:
     """A platform's pace before the user's own value: the model, their speed assumption and their measurements.
@@ -64,11 +67,11 @@ def _modelled(
     if shape is None or not is_modelled(a):
         typical = utilisation(a, scenario.precision, moe, catalogue)
         u = adjusted(typical, scenario, a, catalogue, lambda n, batch_tokens: typical.mfu)
-        return Pace(_flat(u.mfu), u, None)
+        return Pace(_flat(u.mfu), u, None, up)
     r = reach(work, shape, a, sizes_with(asked, a.id, catalogue), catalogue)
     plain = utilisation_at(r, a, float(r.chips[0]))
     if scenario.speed == "vendor" and not scenario.measured:
-        return Pace(Speeds(r.chips, r.mfu), plain, r)
+        return Pace(Speeds(r.chips, r.mfu), plain, r, up)
 
     def predicted_on(chip: Accelerator, n: int, batch_tokens: float) -> float:
         there = reach(
@@ -80,12 +83,23 @@ def _modelled(
     free = replace(plain, ceiling=math.inf)
     u = adjusted(free, scenario, a, catalogue, partial(predicted_on, a), predicted_on=predicted_on)
     speeds = Speeds(r.chips, r.mfu).scaled(u.mfu / plain.mfu, plain.ceiling)
-    return Pace(speeds, replace(u, ceiling=plain.ceiling), r)
+    return Pace(speeds, replace(u, ceiling=plain.ceiling), r, up)
 
 
 def _flat(mfu: float) -> Speeds:
     """The same at every size."""
     return Speeds(np.array([1.0]), np.array([mfu]))
+
+
+@lru_cache(maxsize=1024)
+def _uptime(sizes: tuple[int, ...], goodput: float | None, x: Interruptions) -> Uptime:
+    return uptime(np.array(sizes, dtype=float), goodput, x)
+
+
+def uptime_of(scenario: Scenario, p: Platform, sizes: tuple[int, ...], load: Workload, catalogue: Catalogue) -> Uptime:
+    """Share of the wall time that trains on a platform, over numbers of chips."""
+    a = catalogue.accelerators[p.accelerator_id]
+    return _uptime(sizes, scenario.goodput, interruptions(scenario, a, p.plan, load.params_total, catalogue))
 
 
 def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) -> list[Pace | None]:
@@ -100,7 +114,8 @@ def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) 
         # The others follow the focus over their own sizes; a chip that is sold in none is asked for as many, and so
         # is every chip beside a focus that cannot be timed.
         asked = p.chips or (scenario.chips if i == focus or not timed or not catalogue.sizes(a.id) else None)
-        found.append(_modelled(scenario, work, shape, a, asked, moe, catalogue))
+        up = uptime_of(scenario, p, sizes_with(asked, a.id, catalogue), load, catalogue)
+        found.append(_modelled(scenario, work, shape, a, asked, moe, up, catalogue))
     lead = found[focus]
     if scenario.mfu is None or lead is None:
         return found

@@ -11,13 +11,13 @@ import numpy as np
 
 from core.architecture_text import architecture_of
 from core.catalogue import Accelerator, Architecture, Catalogue, Offer, Size
-from core.economics.bill import BillInputs, bill_parts, total_usd, wall_hours
-from core.economics.sizing import Need, fewest_chips, matched_size
+from core.economics.bill import BillInputs, bill_parts, total_usd
+from core.economics.sizing import Need, fewest_chips, matched_size, run_hours
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
 from core.paces import Pace, paces
 from core.records import Access
-from core.report import Shortfall, Speeds, Utilisation
+from core.report import Shortfall, Speeds, Uptime, Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import shortfall
@@ -153,6 +153,7 @@ def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offe
 def need_of(
     a: Accelerator,
     speeds: Speeds,
+    uptime: Uptime,
     holding: tuple[int, ...] | None,
     load: Workload,
     scenario: Scenario,
@@ -166,6 +167,7 @@ def need_of(
         float(state),
         float(a.bf16_flops_dense or math.nan),
         speeds,
+        uptime,
         a.hbm_bytes,
         constants["hbm_usable_share"].likely,
         constants["min_tokens_per_chip_per_step"].likely,
@@ -182,8 +184,9 @@ def _cash_at(
         return None
 
     def cash(chips: np.ndarray) -> np.ndarray:
-        wall = wall_hours(load.flops, chips, row.accelerator.bf16_flops_dense, pace.speeds.at(chips))
-        parts = bill_parts(bill_inputs(scenario, load, catalogue, chips * wall, wall, row.price), "cash")
+        peak, mfu = row.accelerator.bf16_flops_dense, pace.speeds.at(chips)
+        wall, paid = run_hours(load.flops, chips, peak, mfu, pace.uptime, scenario.spare_share)
+        parts = bill_parts(bill_inputs(scenario, load, catalogue, paid, wall, row.price), "cash")
         return np.broadcast_to(total_usd(parts), chips.shape)
 
     return cash
@@ -206,11 +209,13 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
     lead = rows[focus]
     if lead.utilisation is None:
         return rows
-    lead_wall = float(wall_hours(load.flops, lead.size.chips, lead.accelerator.bf16_flops_dense, lead.utilisation.mfu))
+    assert lead.pace is not None
+    lead_need = need_of(lead.accelerator, lead.pace.speeds, lead.pace.uptime, None, load, scenario, catalogue)
+    lead_wall = float(lead_need.wall_hours(np.asarray(float(lead.size.chips))))
     for i, row in enumerate(rows):
         if row.is_focus or row.platform.chips is not None or row.pace is None:
             continue
-        need = need_of(row.accelerator, row.pace.speeds, row.holding, load, scenario, catalogue)
+        need = need_of(row.accelerator, row.pace.speeds, row.pace.uptime, row.holding, load, scenario, catalogue)
         size, note = matched_size(
             scenario,
             catalogue,
@@ -289,7 +294,7 @@ def _shortfall(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogu
         return None
     if row.pace.reach is not None:
         return shortfall(row.pace.reach, chips, catalogue, a.id)
-    need = need_of(a, row.pace.speeds, None, load, scenario, catalogue)
+    need = need_of(a, row.pace.speeds, row.pace.uptime, None, load, scenario, catalogue)
     usable = a.hbm_bytes * need.usable_share
     state = need.state_bytes / chips
     holds = catalogue.size_at_least(a.id, fewest_chips(need))
@@ -323,6 +328,12 @@ def terms_of(platform: Platform) -> Message:
 @lru_cache(maxsize=1024)
 def _access(catalogue: Catalogue, offer: Offer) -> Access | None:
     return catalogue.access(offer)
+
+
+def access_weeks(row: Row, catalogue: Catalogue) -> tuple[float, float] | None:
+    """Weeks before the run until quota or capacity is there, from and to; ``None`` where nobody says."""
+    found = _access(catalogue, row.offer) if row.offer else None
+    return (found.weeks_low, found.weeks_high) if found else None
 
 
 def access_of(row: Row, catalogue: Catalogue) -> Message:

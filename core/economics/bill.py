@@ -21,10 +21,12 @@ ROUNDING = 1e-9  # a share of an amount that the last bits of a sum can make
 PARTS = ("chips_usd", "experiments_usd", "storage_usd", "people_usd", "delay_usd", "credits_usd")
 
 
-def wall_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any) -> Any:
-    """Hours of one run: ``FLOPs ÷ (chips · peak · MFU) ÷ 3600``.
+def useful_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any) -> Any:
+    """Hours that the steps of one run take: ``FLOPs ÷ (chips · peak · MFU) ÷ 3600``.
 
-    >>> round(wall_hours(6 * 70e9 * 2.5e12, 4096, 459e12, 0.5))
+    What a run loses between them is :class:`core.report.Uptime`.
+
+    >>> round(useful_hours(6 * 70e9 * 2.5e12, 4096, 459e12, 0.5))
     310
     """
     return flops / (chips * peak_flops * mfu) / 3600.0

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from core.catalogue import Catalogue, Size
-from core.economics.bill import wall_hours
+from core.economics.bill import useful_hours
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
-from core.report import Speeds
+from core.report import Speeds, Uptime
 from core.scenario import Scenario
 from core.training.memory import chips_to_hold
 from core.training.workload import Workload
@@ -23,7 +24,7 @@ ROUNDING = 1e-9  # one chip more must not be asked for because of the last bit o
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a platform's size must do: hold the model, and run the work at the speed of its size.
+    """What a platform's size must do: hold the model, and run the work at the speed of its size and what it loses.
 
     ``holding``: the sizes on sale whose memory holds the model; ``None`` where only model state can be compared.
     """
@@ -32,14 +33,23 @@ class Need:
     state_bytes: float
     peak_flops: float
     speeds: Speeds
+    uptime: Uptime
     hbm_bytes: float | None
     usable_share: float
     min_tokens_per_chip: float
     holding: tuple[int, ...] | None
 
     def wall_hours(self, chips: np.ndarray) -> np.ndarray:
-        """Hours of one run at numbers of chips."""
-        return np.asarray(wall_hours(self.workload.flops, chips, self.peak_flops, self.speeds.at(chips)))
+        """Hours of one run on the calendar, at numbers of chips."""
+        steps = useful_hours(self.workload.flops, chips, self.peak_flops, self.speeds.at(chips))
+        return np.asarray(self.uptime.wall_hours(steps, chips))
+
+
+def run_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any, uptime: Uptime, spare_share: float) -> tuple[Any, Any]:
+    """Hours of one run on the calendar, and the chip-hours that are paid: those of chips standing by too."""
+    steps = useful_hours(flops, chips, peak_flops, mfu)
+    wall, billed = uptime.wall_hours(steps, chips), uptime.billed_hours(steps, chips)
+    return wall, chips * (1.0 + spare_share) * billed
 
 
 @lru_cache(maxsize=256)

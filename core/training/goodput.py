@@ -126,7 +126,7 @@ def losses(chips: Any, x: Interruptions) -> Losses:
     """
     n = np.asarray(chips, float)
     failure_hours = x.failure_chip_hours / n
-    mean = HOUR / (1.0 / failure_hours + 1.0 / x.preemption_hours)
+    mean = HOUR / np.maximum(1.0 / failure_hours + 1.0 / x.preemption_hours, 1e-30)
     wait = x.checkpoint_bytes / (n * x.copy_bytes_per_s) + x.barrier_seconds
     store = x.checkpoint_bytes / np.minimum(n * x.store_bytes_per_s, x.store_cap_bytes_per_s)
     wanted = best_interval_seconds(wait, mean) if x.interval_seconds is None else np.full_like(n, x.interval_seconds)
@@ -154,17 +154,17 @@ def start_hours(x: Interruptions) -> float:
     return (x.launch_seconds + x.compile_seconds) / HOUR
 
 
-def uptime(chips: Any, scenario: Scenario, x: Interruptions) -> Uptime:
-    """Useful and billed shares over ``chips`` (ascending). A goodput of the user's holds for the whole of it."""
+def uptime(chips: Any, goodput: float | None, x: Interruptions) -> Uptime:
+    """Useful and billed shares over ``chips`` (ascending). A ``goodput`` of the user's holds for the whole of it."""
     n = np.asarray(chips, float)
-    if scenario.goodput is not None:
-        return Uptime(n, np.full_like(n, scenario.goodput), np.ones_like(n), 0.0)
+    if goodput is not None:
+        return Uptime(n, np.full_like(n, goodput), np.ones_like(n), 0.0)
     lost = losses(n, x)
     return Uptime(n, lost.useful, lost.billed, start_hours(x))
 
 
 def _share(chips: float, useful_hours: float, scenario: Scenario, x: Interruptions) -> float:
-    wall = uptime(np.array([chips]), scenario, x).wall_hours(useful_hours, chips)
+    wall = uptime(np.array([chips]), scenario.goodput, x).wall_hours(useful_hours, chips)
     return max(float(useful_hours / wall), FLOOR)
 
 

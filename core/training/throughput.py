@@ -28,6 +28,7 @@ from core.training.plan import PRECISIONS, STACKS, Job, Plan
 from core.training.planner import best_over_sizes, plans_over_sizes
 from core.training.residuals import CHOSEN_PLAN_LOG_SD, EXTRAPOLATED_LOG_SD, kind_of
 from core.training.shapes import Shape, shape_of, shape_of_size
+from core.training.step import StepParts, step_parts
 from core.training.utilisation import MFU_CEILING, published, spread
 
 MIN_RUNS = 3  # a narrow format counts as a chip's own from this many published runs of its silicon
@@ -74,7 +75,10 @@ class Reach:
     chips: np.ndarray
     mfu: np.ndarray  # bf16 basis
     fits: np.ndarray
-    plan: Plan  # of the chips at work, which may be those of a smaller size
+    batch_tokens: np.ndarray
+    used: np.ndarray  # chips at work: those of a smaller size where more would not help
+    plan: Plan  # of the chips at work
+    step: StepParts  # seconds of one step, a chosen plan's optimism taken off
     memory: MemoryParts  # bytes per rank of the plan; of the one that needs least where none fits
     usable_bytes: float  # per chip
     ranks_per_chip: int
@@ -133,38 +137,67 @@ def is_modelled(accelerator: Accelerator) -> bool:
 
 
 @lru_cache(maxsize=512)
-def reach(work: Work, shape: Shape, accelerator: Accelerator, chips: tuple[int, ...], catalogue: Catalogue) -> Reach:
-    """The model's speed at every size in ``chips``; in the fastest of the chip's formats where the work asks for it."""
+def reach(
+    work: Work,
+    shape: Shape,
+    accelerator: Accelerator,
+    chips: tuple[int, ...],
+    catalogue: Catalogue,
+    grown_from: float = math.inf,
+) -> Reach:
+    """The model's speed at every size in ``chips``; in the fastest of the chip's formats where the work asks for it.
+
+    Beyond ``grown_from`` chips the batch grows in proportion to them.
+    """
     choices = formats(accelerator, catalogue) if work.precision == "best" else ("bf16",)
-    tried = [_reach(work, shape, accelerator, chips, p, catalogue) for p in choices]
+    tried = [_reach(work, shape, accelerator, chips, p, catalogue, grown_from) for p in choices]
     return max(tried, key=lambda r: float(np.log(r.mfu).sum()))
 
 
-def _reach(
-    work: Work, shape: Shape, accelerator: Accelerator, chips: tuple[int, ...], precision: str, catalogue: Catalogue
-) -> Reach:
-    c, chip = constants(), chip_of(accelerator.id, catalogue)
-    optimizer = optimizer_cost(work.optimizer, catalogue)
-    sizes = np.array(chips, dtype=float)
-    job = Job(
-        ranks=sizes * chip.ranks_per_chip,
+def job_of(
+    work: Work, accelerator: Accelerator, chips: np.ndarray, batch_tokens: np.ndarray, precision: str, cat: Catalogue
+) -> Job:
+    """What the work asks of every size: arrays of one length, but for what all sizes share."""
+    ranks_per_chip = cat.silicon(accelerator.id).ranks_per_chip
+    optimizer = optimizer_cost(work.optimizer, cat)
+    return Job(
+        ranks=chips * ranks_per_chip,
         seq_len=float(work.seq_len),
-        batch_seqs=max(1.0, work.batch_tokens / work.seq_len),
+        batch_seqs=np.maximum(1.0, batch_tokens / work.seq_len),
         precision=PRECISIONS.index(precision),
         stack=VENDOR,
-        software_year=software_year(catalogue),
+        software_year=software_year(cat),
         frozen=work.training == "lora",
         optimizer_bytes=optimizer.chip_bytes,
-        host_seconds=optimizer.host_seconds * chip.ranks_per_chip,  # the ranks of a chip share its link
+        host_seconds=optimizer.host_seconds * ranks_per_chip,  # the ranks of a chip share its link
     )
+
+
+def _reach(
+    work: Work,
+    shape: Shape,
+    accelerator: Accelerator,
+    chips: tuple[int, ...],
+    precision: str,
+    catalogue: Catalogue,
+    grown_from: float,
+) -> Reach:
+    c, chip = constants(), chip_of(accelerator.id, catalogue)
+    sizes = np.array(chips, dtype=float)
+    batch_tokens = work.batch_tokens * np.maximum(1.0, sizes / grown_from)
+    job = job_of(work, accelerator, sizes, batch_tokens, precision, catalogue)
     chosen = best_over_sizes(chip, shape, job, c)
     tokens_per_s = job.batch_seqs * job.seq_len / chosen.seconds / sizes / c[CHOSEN]
-    held = memory_parts(chip, shape, replace(job, batch_seqs=job.batch_seqs / chosen.busy), chosen.plan)
+    # A replica without a sequence waits for those that have one: its step is that of full replicas.
+    full = replace(job, batch_seqs=job.batch_seqs / chosen.busy)
+    held = memory_parts(chip, shape, full, chosen.plan)
+    step = step_parts(chip, shape, full, chosen.plan, c)
     # More chips than a plan can use are left idle: a larger size is never slower than a smaller one.
     at = _best_up_to(np.where(chosen.fits, tokens_per_s * sizes, -np.inf))
     tokens_per_s = tokens_per_s[at] * sizes[at] / sizes
     fits, plan = chosen.fits[at], each(chosen.plan, lambda v: v[at])
     held = each(held, lambda v: np.broadcast_to(v, sizes.shape)[at])
+    step = StepParts(*(np.broadcast_to(getattr(step, n), sizes.shape)[at] * c[CHOSEN] for n in StepParts.__slots__))
     moe = bool(shape.is_moe)
     like = [a for a in catalogue.accelerators if catalogue.silicon(a).silicon == chip.silicon]
     any_runs = sum(n for (i, p, m), n in _run_counts(catalogue).items() if i == accelerator.id and m == moe)
@@ -172,7 +205,10 @@ def _reach(
         sizes,
         tokens_per_s * work.flops_per_token / float(accelerator.bf16_flops_dense or math.nan),
         fits,
+        batch_tokens[at],
+        sizes[at],
         plan,
+        step,
         held if fits.all() else _least_memory(chip, shape, job, held, ~fits),
         USABLE_SHARE * float(accelerator.hbm_bytes or math.nan),
         int(chip.ranks_per_chip),
@@ -195,7 +231,8 @@ def _best_up_to(values: np.ndarray) -> np.ndarray:
 
 def _least_memory(chip: Chips, shape: Shape, job: Job, held: MemoryParts, tight: np.ndarray) -> MemoryParts:
     """``held`` with the memory of the plan that needs least of it at every size in ``tight``, where none fits."""
-    size, one, plan, _ = plans_over_sizes(chip, shape, replace(job, ranks=np.asarray(job.ranks)[tight]))
+    some = replace(job, ranks=np.asarray(job.ranks)[tight], batch_seqs=np.asarray(job.batch_seqs)[tight])
+    size, one, plan, _ = plans_over_sizes(chip, shape, some)
     tried = memory_parts(chip, shape, one, plan)
     total = np.broadcast_to(np.asarray(tried.total), size.shape)
     out = {name: np.broadcast_to(getattr(held, name), tight.shape).astype(float) for name in MemoryParts.__slots__}

@@ -36,6 +36,10 @@ class MeasuredMfu:
     precision: np.ndarray
     mfu: np.ndarray
     is_moe: np.ndarray
+    n_chips: np.ndarray  # NaN where not stated
+    params: np.ndarray  # total
+    name: np.ndarray  # the model, as its source calls it
+    source: np.ndarray
 
 
 def is_moe(params_total: np.ndarray | float, params_active: np.ndarray | float) -> np.ndarray:
@@ -108,6 +112,10 @@ def measured_mfu(catalogue: Catalogue) -> MeasuredMfu:
         np.array([r["precision"] for r in kept]),
         column("throughput_tokens_per_s_per_chip") * flops / peaks,
         is_moe(total, active),
+        column("n_chips"),
+        np.where(np.isfinite(total), total, active),
+        np.array([r["model_name"] or "" for r in kept]),
+        np.array([r["source_title"] or "" for r in kept]),
     )
 
 

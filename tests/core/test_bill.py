@@ -20,7 +20,7 @@ from core.economics.bill import (
     runway_months,
     storage_usd,
     total_usd,
-    wall_hours,
+    useful_hours,
 )
 
 PLAIN = BillInputs(
@@ -66,7 +66,7 @@ def inputs(draw):
 
 
 def test_wall_time_of_the_articles_own_run():
-    hours = wall_hours(6 * 70e9 * 2.5e12, 4096, 459e12, 0.5)
+    hours = useful_hours(6 * 70e9 * 2.5e12, 4096, 459e12, 0.5)
     assert hours == pytest.approx(310, rel=0.01)
     assert hours * 4096 == pytest.approx(1.27e6, rel=0.01)
     assert hours * 4096 * 4.20 == pytest.approx(5.34e6, rel=0.01)

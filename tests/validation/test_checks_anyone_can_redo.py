@@ -3,7 +3,7 @@
 import pytest
 
 from core.catalogue import load_catalogue
-from core.economics.bill import wall_hours
+from core.economics.bill import useful_hours
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.scenario import Platform, Scenario
@@ -68,5 +68,5 @@ def test_the_articles_comparison_table_is_impossible():
     tokens = usd / 0.008 * 1000
     assert tokens == pytest.approx(1.61e9, rel=0.01)
     assert tokens / 1000 * 0.018 / (3.0 * 8) == pytest.approx(1_210, rel=0.01)
-    mfu = wall_hours(6 * 70e9 * tokens, 8, CATALOGUE.accelerators["h100_sxm"].bf16_flops_dense, 1.0) / 3.0
+    mfu = useful_hours(6 * 70e9 * tokens, 8, CATALOGUE.accelerators["h100_sxm"].bf16_flops_dense, 1.0) / 3.0
     assert mfu == pytest.approx(7.92, rel=0.01)

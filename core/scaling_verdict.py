@@ -1,0 +1,79 @@
+"""The Scaling page's sentence: what the chosen size takes and costs, and what more chips would buy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.messages import Message, message
+from core.numbers import HOURS_PER_WEEK
+from core.report import Report, Scaling, ScalingLine
+
+DEARER = 0.10  # doubling the chips is worth a warning when it adds this much to the cost
+LITTLE = 0.25  # or saves less than this share of the time, where it might save half
+NOTHING = 1e-3
+CENT = 0.01
+
+
+def scaling_verdict(report: Report, found: Scaling | None) -> Message:
+    """At most two sentences, one bold clause. The numbers are those of the chart."""
+    p, scenario = report.focus, report.scenario
+    if p.wall_hours is None:
+        return message("scaling_no_speed", chip=p.label, problem=p.problems[0] if p.problems else "")
+    if found is None or not p.fits:
+        return report.verdict
+    line, at = found.strong, int(np.searchsorted(found.strong.chips, p.size.chips))
+    hours, usd = float(line.wall_hours[at]), float(line.total_usd[at])
+    said: dict[str, Any] = {"n": p.size.chips, "chip": p.label, "hours": hours, "usd": usd}
+    if np.isnan(usd):
+        return message("scaling_unpriced", **said, tail=_tail(line, at))
+    deadline = scenario.deadline_weeks * HOURS_PER_WEEK
+    late, over = hours * scenario.iterations > deadline, usd > scenario.budget_usd
+    if not (late or over):
+        return message("scaling_rent" if p.size.chips > 1 else "scaling_rent_one", **said, tail=_tail(line, at))
+    in_time = line.wall_hours * scenario.iterations <= deadline
+    able = np.flatnonzero(in_time & (line.total_usd <= scenario.budget_usd))
+    code = "scaling_both" if late and over else "scaling_late" if late else "scaling_dear"
+    lead = message(code, **said, deadline=deadline, budget=scenario.budget_usd)
+    return message("scaling_misses", lead=lead, way=_way(report, line, able, late=late))
+
+
+def _way(report: Report, line: ScalingLine, able: np.ndarray, *, late: bool) -> Message:
+    """The size that does what the chosen one does not; the nearest to it where none does."""
+    if len(able):
+        best, code = int(able[np.argmin(line.total_usd[able])]), "scaling_way"
+    elif late:
+        best, code = int(np.argmin(line.wall_hours)), "scaling_way_fastest"
+    else:
+        best, code = int(np.argmin(line.total_usd)), "scaling_way_cheapest"
+    hours, usd = float(line.wall_hours[best]), float(line.total_usd[best])
+    return message(code, chip=report.focus.label, n=int(line.chips[best]), hours=hours, usd=usd)
+
+
+def doubled(line: ScalingLine, at: int) -> int | None:
+    """The place of the smallest size of at least twice the chips; ``None`` beyond the largest."""
+    place = int(np.searchsorted(line.chips, 2.0 * line.chips[at]))
+    return place if place < len(line.chips) else None
+
+
+def _tail(line: ScalingLine, at: int) -> Message:
+    """What doubling buys: from the first size at which it buys little, else from the chosen one."""
+    next_up = doubled(line, at)
+    if next_up is None:
+        return message("scaling_largest" if at == len(line.chips) - 1 else "scaling_no_double")
+    priced = bool(np.isfinite(line.total_usd).all())
+    for here in range(at, len(line.chips)):
+        there = doubled(line, here)
+        if there is None:
+            break
+        n, saved = int(line.chips[here]), float(line.wall_hours[here] - line.wall_hours[there])
+        dearer = float(line.total_usd[there] / max(line.total_usd[here], CENT) - 1.0) if priced else 0.0
+        if saved < NOTHING * line.wall_hours[here]:
+            return message("scaling_no_faster", n=n)
+        if saved < LITTLE * line.wall_hours[here] or dearer > DEARER:
+            return message("scaling_past" if priced else "scaling_past_hours", n=n, saved=saved, more=dearer)
+    n, saved = int(line.chips[next_up]), float(line.wall_hours[at] - line.wall_hours[next_up])
+    more = float(line.total_usd[next_up] - line.total_usd[at])
+    code = "scaling_doubling_hours" if not priced else "scaling_doubling" if more >= 1.0 else "scaling_doubling_free"
+    return message(code, n=n, saved=saved, more=more)
