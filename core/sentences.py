@@ -78,7 +78,7 @@ SENTENCES: dict[str, str] = {
     "active_above_total": N_("Active parameters ({active:count}) cannot exceed the total; {total:count} is used."),
     "too_many_platforms": N_("{n} platforms were given; the first {limit} are shown."),
     "offer_unknown": N_("{chip}: no offer of {provider} in {region}; the nearest offer is used."),
-    "size_snapped": N_("{given:int} {chip} chips are not sold; the nearest size, {used:int} ({name}), is used."),
+    "size_snapped": N_("{chip} is not sold in a size of {given:int}; the nearest, {used:int} ({name}), is used."),
     "model_moved": N_("This link was made by version {given} of the model; the numbers are those of version {now}."),
     "link_too_long_given": N_("--link has {size:int} characters and links have at most {limit:int}."),
     "model_unknown_given": N_('No model is called "{given}"; the nearest is {nearest}.'),
@@ -206,7 +206,7 @@ SENTENCES: dict[str, str] = {
     "no_price": N_("{chip}: no price; enter your own quote to include it."),
     "no_price_other_plan": N_("{chip}: no price {plan}; it is offered {plans}, or enter your own quote."),
     "no_peak": N_("{chip}: no bf16 peak is published, so no time or cost can be given."),
-    "size_not_sold": N_("{chip} is not sold as {chips:int} chips; the nearest sizes are {near}."),
+    "size_not_sold": N_("{chip} is not sold in a size of {chips:int}; the nearest on sale: {near}."),
     "no_sizes": N_("No size that is sold is known for {chip}."),
     "below_minimum_order": N_(
         "{provider} sells {chip} from {minimum:int} chips; {chips:int} are below its minimum order."
@@ -306,7 +306,8 @@ SENTENCES: dict[str, str] = {
     ),
     "tail_buys": N_("It buys {buys}."),
     "tail_buys_nothing": N_("What does not shrink with the run, set-up and storage, is more than the budget already."),
-    "buys_iterations": N_("{n}"),
+    "buys_iteration": N_("{n:int} iteration"),
+    "buys_iterations": N_("{n:int} iterations"),
     "buys_tokens": N_("about {tokens:count} tokens"),
     "buys_params": N_("a model of about {params:count} parameters"),
     "verdict_single": N_(
@@ -329,6 +330,7 @@ SENTENCES: dict[str, str] = {
     "tail_some_run": N_("{names} run your code as it is, so choose on access and date"),
     "tail_one_runs": N_("Only {names} runs your code as it is, so choose on access and date"),
     "tail_none_runs": N_("All need a port, so choose on access and the cost of moving"),
+    "tail_named_port": N_("{names} need a port, so choose on access and the cost of moving"),
     "tail_choose": N_("Choose on access and date"),
     "verdict_wins": N_(
         "**{focus} is cheapest of the offers you allow: {total:usd} a version, against {other:usd} for {second}.** "
@@ -355,15 +357,15 @@ SENTENCES: dict[str, str] = {
     "tail_cheaper_chip": N_("; {other} saves {saved:usd}"),
     "cost_cash_experiments": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {share:pct} of it is experiments, "
-        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
+        "so running {fewer}× rather than {runs}× experiments saves {saved:usd}{tail}."
     ),
     "cost_loaded_experiments": N_(
         "**A version on {focus} costs {total:usd} fully loaded{compared}.** {share:pct} of it is experiments, "
-        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
+        "so running {fewer}× rather than {runs}× experiments saves {saved:usd}{tail}."
     ),
     "cost_economic_experiments": N_(
         "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {share:pct} of it is experiments, "
-        "so running {fewer} rather than {runs} saves {saved:usd}{tail}."
+        "so running {fewer}× rather than {runs}× experiments saves {saved:usd}{tail}."
     ),
     "cost_cash": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {chips:usd} of it is chip rent{tail}."

@@ -166,6 +166,10 @@ def expander(label: str, key: str, draw: Callable[[], None]) -> None:
             draw()
 
 
+# What is wrong with the installation itself: no scenario avoids it, so that Reset would only seem a way out.
+BEYOND_RESET = ("calibration_unreadable",)
+
+
 @contextmanager
 def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
     """Whatever fails inside, the reader gets one sentence and, with ``reset``, a way out. The log has the trace."""
@@ -176,6 +180,8 @@ def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
         said = t("This view could not be drawn.")
         if isinstance(error, InputError):  # broken data say where they are broken
             said += " " + escape(t.message(error.problem))
+            if error.problem.code in BEYOND_RESET:
+                reset = None
         if reset is not None:
             said += " " + t("Reset brings back the preset's values; the link in the address bar still holds yours.")
         st.error(said, icon=":material/error:")

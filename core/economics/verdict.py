@@ -173,8 +173,9 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
         smaller=by_params,
     )
     bought = floor(affordable("iterations") * scenario.iterations)
+    counted = "buys_iteration" if bought == 1 else "buys_iterations"
     ways = [
-        message("buys_iterations", n=bought) if scenario.iterations > 1 and bought >= 1 else None,
+        message(counted, n=bought) if scenario.iterations > 1 and bought >= 1 else None,
         message("buys_tokens", tokens=by_tokens) if by_tokens >= 1 else None,
         message("buys_params", params=by_params) if by_params >= LEAST_PARAMS else None,
     ]
@@ -220,12 +221,15 @@ def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Messag
     if focus in close and focus not in shown:
         shown = [*shown[:-1], focus]
     runs = [p.label for p in shown if p.port.code == "port_runs"]
-    if len(runs) == len(shown):
+    everyone = focus in close  # else "all" would seem to count the focus, which is out
+    if len(runs) == len(shown) and everyone:
         tail = message("tail_all_run")
     elif runs:
         tail = message("tail_one_runs" if len(runs) == 1 else "tail_some_run", names=joined(runs))
+    elif report.scenario.code_today == "nothing":
+        tail = message("tail_choose")
     else:
-        tail = message("tail_choose" if report.scenario.code_today == "nothing" else "tail_none_runs")
+        tail = message("tail_none_runs" if everyone else "tail_named_port", names=joined([p.label for p in shown]))
     common: dict[str, Any] = dict(
         names=joined([message("named_total", name=p.label, total=cash(p)) for p in shown], "list_more"),
         reason=message("reason_error" if unsure else "reason_gap"),
@@ -233,7 +237,7 @@ def _tie(report: Report, rivals: list[PlatformEstimate], unsure: bool) -> Messag
         caveat=next((c for p in shown if (c := _caveat(p)) and c.code not in UNPROVEN), ""),
         tail=tail,
     )
-    if focus in close:
+    if everyone:
         return message("verdict_tie", **common)
     return message("verdict_tie_focus_out", **common, focus=focus.label, ratio=cash(focus) / cash(best))
 

@@ -333,6 +333,8 @@ def test_constants_that_cannot_be_read_say_so(monkeypatch: pytest.MonkeyPatch, t
     assert not app.exception
     assert SORRY in text(app) and "calibration.json is no calibration" in text(app).replace("\\", "")
     assert str(tmp_path) not in text(app)
+    assert "Reset" not in text(app)
+    assert "reset_after_error" not in [button.key for button in app.button]
 
 
 @pytest.fixture
