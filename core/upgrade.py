@@ -79,10 +79,10 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "and public reports",
         "compile_eager | compile | 20 | 60 | 300 | s | 2026 | assumption | PyTorch on GPU: graph capture, "
         "torch.compile, first steps of kernels tuned at run time | assumption",
-        "preemption_hours_spot | preemption | 3 | 6 | 20 | h | 2026 | assumption | spot: mean hours between two "
+        "preemption_hours_spot | preemption | 4 | 6 | 20 | h | 2026 | assumption | spot: mean hours between two "
         "times that capacity of a job is taken back | assumption: with capacity_wait_hours_spot it gives the "
         "ratios of preemption_slowdown",
-        "capacity_wait_hours_spot | preemption | 3 | 5 | 5.5 | h | 2026 | assumption | spot: mean hours until "
+        "capacity_wait_hours_spot | preemption | 3.5 | 5 | 6 | h | 2026 | assumption | spot: mean hours until "
         "taken-back capacity is there again | assumption: with preemption_hours_spot it gives the ratios of "
         "preemption_slowdown",
         "critical_batch_tokens_at_1b | scaling | 150000 | 301500 | 600000 | tokens | 2024 | secondary | critical "
@@ -90,6 +90,10 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "2024 (arXiv:2410.21676): 22.91·D^0.47 sequences of 512 tokens, D in millions of tokens",
         "critical_batch_exponent | scaling | 0.38 | 0.47 | 0.5 | exponent | 2024 | secondary | growth of the "
         "critical batch with the tokens trained on | Zhang et al. 2024 (arXiv:2410.21676)",
+        "claimed_efficiency_dp64 | claim | 0.85 | 0.85 | 0.85 | fraction | 2026 | secondary | useful share of a chip at "
+        "data-parallel degree 64, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel 64, 40 % at 128",
+        "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a chip at "
+        "data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel 64, 40 % at 128",
     )
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
