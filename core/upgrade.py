@@ -90,10 +90,12 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "2024 (arXiv:2410.21676): 22.91·D^0.47 sequences of 512 tokens, D in millions of tokens",
         "critical_batch_exponent | scaling | 0.38 | 0.47 | 0.5 | exponent | 2024 | secondary | growth of the "
         "critical batch with the tokens trained on | Zhang et al. 2024 (arXiv:2410.21676)",
-        "claimed_efficiency_dp64 | claim | 0.85 | 0.85 | 0.85 | fraction | 2026 | secondary | useful share of a chip at "
-        "data-parallel degree 64, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel 64, 40 % at 128",
-        "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a chip at "
-        "data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel 64, 40 % at 128",
+        "claimed_efficiency_dp64 | claim | 0.85 | 0.85 | 0.85 | fraction | 2026 | secondary | useful share of a "
+        "chip at data-parallel degree 64, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
+        "64, 40 % at 128",
+        "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a "
+        "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
+        "64, 40 % at 128",
     )
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
