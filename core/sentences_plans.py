@@ -88,6 +88,43 @@ PLAN_SENTENCES: dict[str, str] = {
     "over_network": N_("between nodes, over the network"),
     "over_racks": N_("between racks, over the network"),
     "over_dcn": N_("between slices, over the data centre's network (DCN)"),
+    # The plan in the frameworks' own terms (core.training.frameworks)
+    "framework_idle": N_("The plan uses {used:int} of the {rented:int} chips, and these lines are for those."),
+    "framework_shard": N_("{asked:int} chips do not divide into equal copies, so these lines shard over {made:int}."),
+    "framework_batch": N_(
+        "A step has {made:int} sequences here and {asked:int} in the plan, because every copy takes as many."
+    ),
+    "framework_context": N_(
+        "{name} shards weights over the chips that share a sequence as well: less memory than counted, more traffic."
+    ),
+    "framework_devices": N_("MaxText counts both cores of a chip, so there are {devices:int} devices."),
+    "framework_experts": N_(
+        "{name} takes expert groups from {of:int} chips, which {n:int} do not divide; set a degree of your own."
+    ),
+    "framework_recompute": N_(
+        "{name} recomputes whole layers of each chunk: {made:pct} here, where the plan has {asked:pct}."
+    ),
+    "framework_recompute_tensors": N_(
+        "MaxText recomputes by tensor, in all layers: about {made:pct} of the work here, where the plan has {asked:pct}."
+    ),
+    "framework_recompute_budget": N_(
+        "{name} lets its compiler choose what to recompute, to free what {asked:pct} of the layers would."
+    ),
+    "framework_precision": N_("{name} has no setting for this plan in {precision} on this chip; these lines are bf16."),
+    "framework_converter": N_("{name} takes {precision} as a converter of the model, chosen where the model is built."),
+    "framework_optimizer": N_("{name}: the optimiser is not among these lines; set it where it is built."),
+    "framework_adapters": N_("{name}: the adapters' rank and targets are yours to add."),
+    "framework_no_adapters": N_("{name} trains no adapters; Megatron Bridge does, with the same degrees."),
+    "framework_interleave": N_(
+        "{name} interleaves stages only if the micro-batches of a step, {m:int} here, are a multiple of {n:int}: change "
+        "the batch, or leave the chunks out."
+    ),
+    "framework_shards_weights": N_(
+        "{name} cannot share the optimiser alone, so weights are sharded too: less memory than counted, more traffic."
+    ),
+    "framework_layers": N_(
+        "{name}: {layers:int} layers do not fill {chunks:int} chunks; list them in module_fqns_per_model_part."
+    ),
     # Sizes as people type them (core.slice_names)
     "size_chip": N_("{n:int} chip{named}"),
     "size_chips": N_("{n:int} chips{named}"),

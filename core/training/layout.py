@@ -295,11 +295,8 @@ def _again_words(share: float) -> Message:
     return message("layout_again_share", "note", share=percent(share))
 
 
-def plan_words(plan: PlanChoice) -> Message:
-    """The plan for a cell of a table: ``FSDP 64 × 2, micro-batch 2, recompute 35 %``.
-
-    Limits: degrees that are 1 are left out; the names are those of the trade.
-    """
+def plan_degrees(plan: PlanChoice) -> Message:
+    """The degrees of a plan alone: ``TP 2 · FSDP 64 × 2``; those that are 1 are left out."""
     shard, copies = shard_ranks(plan), plan.ranks // copy_ranks(plan)
     degrees: list[Message] = []
     for code, n in (
@@ -320,5 +317,13 @@ def plan_words(plan: PlanChoice) -> Message:
     whole = degrees[0] if degrees else message("layout_short_one", "note")
     for degree in degrees[1:]:
         whole = message("layout_short_and", "note", first=whole, second=degree)
+    return whole
+
+
+def plan_words(plan: PlanChoice) -> Message:
+    """The plan for a cell of a table: ``FSDP 64 × 2, micro-batch 2, recompute 35 %``.
+
+    Limits: degrees that are 1 are left out; the names are those of the trade.
+    """
     code = "layout_short_again" if plan.recompute > 0.005 else "layout_short"
-    return message(code, "note", degrees=whole, n=plan.micro_batch, share=plan.recompute)
+    return message(code, "note", degrees=plan_degrees(plan), n=plan.micro_batch, share=plan.recompute)
