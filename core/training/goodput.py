@@ -230,7 +230,7 @@ def steps_to_amortise(start_seconds: Any, step_seconds: Any, share: float = 0.01
     return start_seconds * (1.0 - share) / (share * step_seconds)
 
 
-def _row(stem: str, accelerator: Accelerator, catalogue: Catalogue) -> Constant:
+def row_of(stem: str, accelerator: Accelerator, catalogue: Catalogue) -> Constant:
     """The row of the chip's silicon, else of its family, else of :data:`FALLBACK`: ``stem_hopper``, ``stem_tpu``."""
     for name in (catalogue.silicon(accelerator.id).silicon, accelerator.family, FALLBACK):
         found = catalogue.constants.get(f"{stem}_{name}")
@@ -262,7 +262,7 @@ def interruptions(
 
     taken_back = constants.get(f"preemption_hours_{plan}")
     at_once = taken_back is not None or scenario.spare_share > 0
-    restart = constants["restart_spare"] if at_once else _row("restart_provider", accelerator, catalogue)
+    restart = constants["restart_spare"] if at_once else row_of("restart_provider", accelerator, catalogue)
     compiler = catalogue.silicon(accelerator.id).compiler
     lora = scenario.training == "lora"
     stored = constants["state_bytes_per_param_lora"] if lora else constants["checkpoint_bytes_per_param"]
@@ -271,7 +271,9 @@ def interruptions(
         return value(row, more) if own is None else own * unit
 
     return Interruptions(
-        failure_chip_hours=chosen(scenario.failure_chip_hours, _row("interruption", accelerator, catalogue), "better"),
+        failure_chip_hours=chosen(
+            scenario.failure_chip_hours, row_of("interruption", accelerator, catalogue), "better"
+        ),
         restart_seconds=chosen(scenario.restart_minutes, restart, "worse", 60.0),
         compile_seconds=chosen(scenario.compile_seconds, constants[f"compile_{compiler}"], "worse"),
         checkpoint_bytes=params_total * stored.likely,
