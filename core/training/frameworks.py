@@ -25,6 +25,7 @@ from core.training.throughput import shape_for
 MAXTEXT, MEGATRON, TORCHTITAN = "MaxText", "Megatron-LM", "torchtitan"
 CHECKED = {MAXTEXT: "0.2.4", MEGATRON: "core 0.19.0", TORCHTITAN: "0.3.0"}
 DEVICES_PER_CHIP = {"tpu_v3": 2, "tpu_v7": 2}
+COMMENT_COLUMN = 44  # comments line up unless a word is longer
 NEAR = 0.05  # shares to recompute that are this close are the same
 GPU_FAMILIES = ("nvidia", "amd")
 
@@ -103,7 +104,7 @@ def common_notes(s: Setup, name: str) -> list[Message]:
 
 def _bash(name: str, lines: list[tuple[str, str]]) -> str:
     """Words of a command as a bash array, which may carry comments."""
-    width = max(len(words) for words, _ in lines)
+    width = max(len(words) for words, _ in lines if len(words) <= COMMENT_COLUMN)
     body = (f"  {words:<{width}}  # {comment}" if comment else f"  {words}" for words, comment in lines)
     return "\n".join((f"# {name} {CHECKED[name]}", "PLAN=(", *body, ")"))
 
@@ -234,7 +235,7 @@ def megatron_arguments(s: Setup) -> Configuration | None:
     lines = [
         (f"--tensor-model-parallel-size {p.tensor}", ""),
         (f"--pipeline-model-parallel-size {p.pipeline}", ""),
-        (f"--context-parallel-size {p.context}", f"leaves {p.replicas} data-parallel of {p.ranks} GPUs"),
+        (f"--context-parallel-size {p.context}", f"of {p.ranks} GPUs, so {p.replicas} data-parallel"),
     ]
     if p.tensor > 1:
         lines.append(("--sequence-parallel", ""))
@@ -255,7 +256,7 @@ def megatron_arguments(s: Setup) -> Configuration | None:
     again = math.ceil(p.recompute * chunk - 1e-9)
     if again:
         method = "uniform" if again == chunk else "block"
-        lines.append((f"--recompute-granularity full --recompute-method {method}", ""))
+        lines += [("--recompute-granularity full", ""), (f"--recompute-method {method}", "")]
         lines.append((f"--recompute-num-layers {again if method == 'block' else 1}", f"of the {chunk} of a chunk"))
         if again / chunk - p.recompute > NEAR:
             notes.append(s.note("framework_recompute", name=MEGATRON, asked=p.recompute, made=again / chunk))
@@ -293,8 +294,10 @@ def _megatron_state(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
     lines = [("--use-distributed-optimizer", "optimiser shared by the copies")]
     if s.shard > 1:
         lines = [
-            ("--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params", f"over {s.shard} GPUs"),
-            ("--use-distributed-optimizer --ckpt-format fsdp_dtensor", ""),
+            ("--use-megatron-fsdp", f"over {s.shard} GPUs"),
+            ("--data-parallel-sharding-strategy optim_grads_params", ""),
+            ("--use-distributed-optimizer", ""),
+            ("--ckpt-format fsdp_dtensor", ""),
         ]
         if s.shard < s.plan.replicas:
             lines.append((f"--num-distributed-optimizer-instances {s.plan.replicas // s.shard}", "copies"))
