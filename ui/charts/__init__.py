@@ -6,14 +6,24 @@ from ui.charts.cost_time import cost_time_chart
 from ui.charts.flip import flip_chart
 from ui.charts.run_errors import errors_chart
 from ui.charts.run_ratio import ratio_chart
+from ui.charts.scaling_degree import degree_chart
+from ui.charts.scaling_mfu import scaling_mfu_chart
+from ui.charts.scaling_parts import goodput_chart, memory_chart, step_parts_chart
+from ui.charts.scaling_time import scaling_time_chart
 from ui.charts.sweep import sweep_chart
 
 __all__ = [
     "Chart",
     "bill_chart",
     "cost_time_chart",
+    "degree_chart",
     "errors_chart",
     "flip_chart",
+    "goodput_chart",
+    "memory_chart",
     "ratio_chart",
+    "scaling_mfu_chart",
+    "scaling_time_chart",
+    "step_parts_chart",
     "sweep_chart",
 ]

@@ -1,0 +1,240 @@
+"""What the Scaling page's charts share: the platform they are about, its sizes as an axis, and places for labels."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.numbers import fill, integer
+from ui.charts.base import PHONE_WIDTH, line
+from ui.charts.labels import Props, text_width
+from ui.charts.ticks import Tick
+from ui.theme import BAND_OPACITY, PALETTES, Palette, Scheme, Style, platform_styles
+from ui.wording import Translate, platform_names
+
+if TYPE_CHECKING:
+    from core.report import Report
+
+HEIGHT_ROW = 192.0  # px of a chart of which three stand in a row
+REACH = 32.0  # sizes shown lie within this factor of the chosen one
+YOU_WIDTH = 1.2  # px of the line at the chosen size
+WIDE = 640.0  # px of a figure on a wide page, where labels must keep clear as well
+_TICK_GAP = 8.0  # px between the texts of two ticks
+_MARK_GAP = 9.0  # px between two tick marks
+_SAME_SIZE = 1.005  # sizes closer than this factor are one
+_TEXT_HALF = 8.0  # px from the middle of a line of text to where something else may stand
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Whose chart it is: the focus platform, how it is drawn, and its chosen size."""
+
+    palette: Palette
+    style: Style
+    name: str  # with "TPU" before a bare version
+    chosen: int
+
+
+def ground(report: Report, scheme: Scheme, t: Translate) -> Ground:
+    """The focus of a report as the Scaling page draws it."""
+    focus = report.focus
+    return Ground(
+        PALETTES[scheme],
+        platform_styles(report.platforms, scheme)[focus.id],
+        platform_names(report.platforms, t, full=True)[focus.id],
+        focus.size.chips,
+    )
+
+
+def at_size(chips: np.ndarray, chosen: float) -> int | None:
+    """Place of the chosen size, ``None`` where it is not among ``chips``.
+
+    >>> at_size(np.array([64.0, 128.0]), 128), at_size(np.array([64.0]), 128)
+    (1, None)
+    """
+    found = np.flatnonzero(chips == chosen)
+    return int(found[0]) if found.size else None
+
+
+def near(chips: np.ndarray, chosen: float) -> np.ndarray:
+    """Which sizes are shown: those within :data:`REACH` of the chosen one, or all where none is."""
+    inside = (chips >= chosen / REACH) & (chips <= chosen * REACH)
+    return inside if inside.any() else np.ones(chips.shape, dtype=bool)
+
+
+def neighbours(chips: np.ndarray, chosen: float, most: int = 5) -> np.ndarray:
+    """Places of at most ``most`` sizes around the chosen one: half of it, it, and doublings, as far as there are.
+
+    >>> sizes = np.array([16.0, 32, 64, 96, 128, 256, 512, 1024, 2048])
+    >>> sizes[neighbours(sizes, 128)].tolist(), sizes[neighbours(sizes, 2048, 3)].tolist()
+    ([64.0, 128.0, 256.0, 512.0, 1024.0], [512.0, 1024.0, 2048.0])
+    """
+    if not len(chips):
+        return np.array([], dtype=int)
+    gaps = np.abs(np.log2(chips / chosen))
+    found = [int(np.argmin(gaps))]
+    for doublings in (-1, 1, 2, 3, -2, -3, -4, -5, 4, 5, 6):
+        away = np.abs(np.log2(chips / chosen) - doublings)
+        k = int(np.argmin(away))
+        if k not in found and away[k] <= 0.5 and len(found) < most:
+            found.append(k)
+    return np.array(sorted(found))
+
+
+def chip_ends(sizes: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Ends of a log axis over ``sizes``, with room for a dot at either."""
+    low, high = float(min(sizes)), float(max(sizes))
+    if high <= low * _SAME_SIZE:
+        return low / 2, high * 2
+    room = (high / low) ** 0.05
+    return low / room, high * room
+
+
+def chip_ticks(sizes: np.ndarray, chosen: float, ends: tuple[float, float], length: float, t: Translate) -> list[Tick]:
+    """Sizes whose names keep apart on a log axis of ``length`` px; the smallest that is named has the unit.
+
+    The chosen size is named first, then the largest and doublings, then what there is room for. Further sizes have
+    a mark without a name.
+    """
+    px = length / math.log(ends[1] / ends[0])
+
+    @cache
+    def half(value: float, first: bool) -> float:
+        return text_width(text(value, first)) / 2
+
+    def text(value: float, first: bool) -> str:
+        return fill(t("{n:int} chips"), {"n": value}) if first else integer(value)
+
+    def apart(low: float, high: float) -> bool:
+        return px * math.log(high / low) >= half(low, low == kept[0]) + half(high, False) + _TICK_GAP
+
+    kept: list[float] = []
+    order = sorted(map(float, sizes), key=lambda v: _rank(v, chosen, float(max(sizes))))
+    for value in order:
+        k = bisect(kept, value)
+        kept.insert(k, value)
+        if not all(apart(kept[i], kept[i + 1]) for i in (k - 1, k) if 0 <= i < len(kept) - 1):
+            kept.pop(k)
+    marks = list(kept)
+    for value in order:
+        if all(abs(math.log(value / mark)) * px >= _MARK_GAP for mark in marks):
+            marks.append(value)
+    return [Tick(v, text(v, v == kept[0]) if v in kept else "") for v in sorted(marks)]
+
+
+def _rank(value: float, chosen: float, largest: float) -> tuple[float, float]:
+    """What is named before what: the chosen size, the largest, doublings, then the rest from near to far."""
+    doublings = abs(math.log2(value / chosen))
+    if doublings == 0:
+        return 0.0, 0.0
+    if abs(doublings - round(doublings)) < 0.01:
+        return (1.0 if value == largest else 2.0), doublings
+    return 3.0, -doublings
+
+
+def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, style: Style) -> Props:
+    """The area between P10 and P90."""
+    return {
+        "type": "scatter",
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([high, low[::-1]]),
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "fill": "toself",
+        "fillcolor": style.alpha(BAND_OPACITY),
+        "line": {"width": 0},
+    }
+
+
+def has_band(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+    """Whether there is a range to draw: finite everywhere, and wider than a hairline somewhere."""
+    return bool(len(value) and np.all(np.isfinite(low) & np.isfinite(high)) and np.any(high - low > 0.002 * value))
+
+
+def dots(chips: np.ndarray, chosen: float, px: float, gap: float = 11.0, size: float = 5.0) -> np.ndarray:
+    """Sizes in px of the dots at ``chips``: the chosen one's first, and none where dots would touch."""
+    places, kept = np.log(chips) * px, list[int]()
+    for k in sorted(range(len(chips)), key=lambda k: _rank(float(chips[k]), chosen, float(chips[-1]))):
+        if all(abs(places[k] - places[j]) >= gap for j in kept):
+            kept.append(k)
+    return np.where(np.isin(np.arange(len(chips)), kept), size, 0.0)
+
+
+def you_line(ground: Ground) -> Props:
+    """The line at the chosen size, over the whole height of the figure."""
+    return line(ground.chosen, 0, ground.chosen, 1, ground.style.colour, width=YOU_WIDTH, y_paper=True)
+
+
+Path = tuple[np.ndarray, np.ndarray]  # a line: fractions of the plot's width, px above its bottom
+
+
+def free_place(
+    text: str,
+    at: tuple[float, float],
+    paths: Sequence[Path],
+    plot: tuple[float, float, float],
+    size: float,
+    *,
+    level: bool = False,
+) -> tuple[bool, float]:
+    """Where a label beside a point is in nobody's way: (at its right, px above it).
+
+    ``at``: the point as fraction of the width and px above the plot's bottom. ``plot``: its height, and what of a
+    figure's width its margins take, left and right. The place must be clear on a phone and on a wide page.
+    ``level``: the label may stand beside the point itself, which no line of ``paths`` leaves.
+    """
+    height, left, right = plot
+    width, (x, y) = text_width(text, size), at
+    grid = np.linspace(0.0, 1.0, 97)
+    lines = np.array([np.interp(grid, *path, left=np.nan, right=np.nan) for path in paths]).reshape(-1, 97)
+    up = np.array([float(v) for k in range(0 if level else 10, max(int(height), 12), 3) for v in (k, -k)])
+    inside = (y + up >= _TEXT_HALF) & (y + up <= height - _TEXT_HALF)
+    best, place = math.inf, (True, 12.0)
+    for to_right in (True, False):
+        clear, beyond = np.full(up.shape, 99.0), 0.0
+        for whole in (PHONE_WIDTH, WIDE):
+            px = whole - left - right
+            start = x + 6 / px if to_right else x - (6 + width) / px
+            end = start + width / px
+            beyond = max(beyond, -start * px, (end - 1) * px)
+            covered = lines[:, (grid >= start - 0.005) & (grid <= end + 0.005)].ravel()
+            covered = covered[np.isfinite(covered)]
+            if covered.size:
+                clear = np.minimum(clear, np.abs(covered[:, None] - (y + up)).min(axis=0) - _TEXT_HALF)
+        cost = np.abs(up) + (0.0 if to_right else 4.0) + 6 * beyond + 40 * np.clip(3.0 - clear, 0.0, None)
+        cost += np.where(inside, 0.0, 1e6)
+        k = int(np.argmin(cost))
+        if cost[k] < best:
+            best, place = float(cost[k]), (to_right, float(up[k]))
+    return place
+
+
+def ink_on(colour: str, opacity: float, palette: Palette) -> str:
+    """The text colour that is read better on a tint over the page: the ink or the page's own.
+
+    >>> from ui.theme import PALETTES
+    >>> ink_on("#05386c", 1.0, PALETTES["light"]), ink_on("#05386c", 0.3, PALETTES["light"])
+    ('#ffffff', '#18212c')
+    """
+    over = [opacity * a + (1 - opacity) * b for a, b in zip(_rgb(colour), _rgb(palette.page), strict=True)]
+    return max((palette.text, palette.page), key=lambda ink: _contrast(_rgb(ink), over))
+
+
+def _rgb(colour: str) -> list[float]:
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def _contrast(one: Sequence[float], other: Sequence[float]) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(rgb: Sequence[float]) -> float:
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
