@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from core.catalogue import Catalogue
-from core.economics.bill import bill_parts, total_usd
-from core.economics.sizing import fewest_chips, run_hours, size_chips, usable_sizes
+from core.economics.bill import RunHours, bill_parts, total_usd
+from core.economics.sizing import fewest_chips, run_hours, size_chips, stacked, usable_sizes
 from core.platforms import bill_inputs, need_of
 from core.report import Curve, PlatformEstimate, Report, Sweep
 
@@ -32,10 +32,10 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
         need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
         chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
         peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(chips)
-        wall, paid = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
-        x = bill_inputs(scenario, load, catalogue, paid, wall, p.price_usd_per_chip_hour)
+        hours = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
+        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
         cash = np.broadcast_to(np.asarray(total_usd(bill_parts(x, "cash"))), chips.shape)
-        lines.append(Curve(p.id, chips, wall, cash, np.zeros(chips.shape, dtype=bool)))
+        lines.append(Curve(p.id, chips, np.asarray(hours.wall), cash, np.zeros(chips.shape, dtype=bool)))
     if not lines:
         return ()
     best = frontier(np.concatenate([c.wall_hours for c in lines]), np.concatenate([c.total_usd for c in lines]))
@@ -92,8 +92,7 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
             for p, c, k, m in zip(used, chips, peak, reached, strict=True)
             if p.uptime
         ]
-        wall, paid = (np.reshape(v, (len(used), len(x))) for v in zip(*hours, strict=True)) if hours else (chips, chips)
-        inputs = bill_inputs(scenario, load, catalogue, paid, wall, price)
+        inputs = bill_inputs(scenario, load, catalogue, stacked(hours, len(x)), price)
         inputs = replace(inputs, iterations=iterations, data_bytes=inputs.data_bytes * tokens / scenario.tokens)
         return np.broadcast_to(np.asarray(total_usd(bill_parts(inputs, scenario.basis))), (len(used), len(x)))
 
@@ -130,7 +129,7 @@ def _fewest(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
 
 def _fixed(report: Report, catalogue: Catalogue) -> float:
     """The part of a bill that no iteration adds to, on any platform: set-up time, and the data kept meanwhile."""
-    x = bill_inputs(report.scenario, report.workload, catalogue, 0.0, 0.0, 0.0)
+    x = bill_inputs(report.scenario, report.workload, catalogue, RunHours(0.0, 0.0, 0.0, 0.0), 0.0)
     return float(total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis)))
 
 

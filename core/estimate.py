@@ -28,9 +28,9 @@ from core.economics.bill import (
     total_usd,
 )
 from core.economics.draws import N_DRAWS, normal_points, win_shares
-from core.economics.sizing import run_hours
+from core.economics.sizing import run_hours, stacked
 from core.economics.verdict import verdict
-from core.messages import message
+from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
 from core.platforms import (
     COMMITTED_YEARS,
@@ -48,6 +48,8 @@ from core.platforms import (
 from core.report import Bill, Flip, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
 from core.timing import timing_of
+from core.training.chips import each
+from core.training.critical_batch import critical_batch_of
 from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
@@ -90,14 +92,13 @@ def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catal
         for (r, _), n, k, m in zip(used, chips, peak, mfu, strict=True)
         if r.pace
     ]
-    wall, paid = (np.array([float(h[i]) for h in hours]) for i in (0, 1))
     # Two offers of one chip share its utilisation; the order of platforms must not matter.
     kinds = sorted({r.accelerator.id for r, _ in used})
     drawn = [kinds.index(r.accelerator.id) for r, _ in used]
     deviates = normal_points(len(kinds))[drawn] if used else np.zeros((0, N_DRAWS))
     fastest = (mfu / np.maximum(ceiling, mfu))[:, None]
     paces = np.maximum(np.exp(-sd[:, None] * deviates), fastest)
-    inputs = bill_inputs(scenario, load, catalogue, paid, wall, price)
+    inputs = bill_inputs(scenario, load, catalogue, stacked(hours), price)
     return _Sized(index, inputs, mfu / high, mfu / low, paces)
 
 
@@ -145,9 +146,17 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
         flip_reference=reference,
         flips=flips,
         verdict=message("no_verdict"),
-        messages=(),
+        messages=_notes(scenario, load, catalogue),
     )
     return replace(report, verdict=verdict(report, catalogue))
+
+
+def _notes(scenario: Scenario, load: Workload, catalogue: Catalogue) -> tuple[Message, ...]:
+    """What concerns every platform."""
+    critical = critical_batch_of(load, scenario.training, catalogue)
+    if critical is None or scenario.batch_tokens <= critical:
+        return ()
+    return (message("batch_past_critical", "note", "batch_tokens", batch=scenario.batch_tokens, critical=critical),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +255,7 @@ def _flips(
 
     central = _each(sized.inputs, lambda v: v[ref])
     pace = sized.paces[ref]
-    drawn = replace(central, chip_hours=central.chip_hours * pace, wall_hours=central.wall_hours * pace)
+    drawn = replace(central, hours=central.hours.at_pace(pace))
     # Another offer of the same chip is a quote on the axis.
     others = [k for k in order if row[k].accelerator.id != row[ref].accelerator.id]
     if not others:
@@ -259,5 +268,4 @@ def _flips(
 
 def _each(x: BillInputs, change: Callable[[np.ndarray], Any]) -> BillInputs:
     """The inputs with every array changed, and what is the same for all platforms as it is."""
-    fields = {f: getattr(x, f) for f in BillInputs.__slots__}
-    return BillInputs(**{f: change(v) if isinstance(v, np.ndarray) else v for f, v in fields.items()})
+    return each(replace(x, hours=each(x.hours, change)), change)

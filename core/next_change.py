@@ -15,8 +15,8 @@ from core.numbers import HOURS_PER_WEEK
 from core.paces import paces
 from core.platforms import bill_inputs, need_of
 from core.report import PlatformEstimate, Report
-from core.scaling import critical_batch
 from core.scenario import Scenario
+from core.training.critical_batch import critical_batch_of
 from core.training.throughput import formats
 
 WORTH_WAITING = 0.08  # the same for fewer chips, which take longer
@@ -71,7 +71,7 @@ def _changes(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> Itera
         narrow = [f for f in formats(p.accelerator, catalogue) if f != "bf16"]
         if scenario.precision == "bf16" and narrow:
             yield _Tried(message("try_precision", precision=" / ".join(narrow)), {"precision": "best"})
-        critical = critical_batch(report, catalogue)
+        critical = critical_batch_of(report.workload, scenario.training, catalogue)
         if critical is not None and 2.0 * scenario.batch_tokens <= critical:
             batch = 2.0 * scenario.batch_tokens
             yield _Tried(message("try_batch", batch=batch), {"batch_tokens": batch})
@@ -95,10 +95,10 @@ def _cheapest_size(report: Report, p: PlatformEstimate, catalogue: Catalogue) ->
     need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
     sizes = np.union1d(usable_sizes(need, scenario, catalogue, p.accelerator.id), [float(p.size.chips)])
     mfu, peak = p.speeds.at(sizes), p.accelerator.bf16_flops_dense
-    wall, paid = run_hours(load.flops, sizes, peak, mfu, p.uptime, scenario.spare_share)
-    x = bill_inputs(scenario, load, catalogue, paid, wall, p.price_usd_per_chip_hour)
+    hours = run_hours(load.flops, sizes, peak, mfu, p.uptime, scenario.spare_share)
+    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
     cash = np.broadcast_to(total_usd(bill_parts(x, "cash")), sizes.shape)
-    late = wall * scenario.iterations > scenario.deadline_weeks * HOURS_PER_WEEK
+    late = hours.wall * scenario.iterations > scenario.deadline_weeks * HOURS_PER_WEEK
     best = int(np.argmin(np.where(late, np.inf, cash)))
     here = int(np.searchsorted(sizes, p.size.chips))
     worth = not late[best] and (late[here] or cash[best] < (1.0 - WORTH_WAITING) * cash[here])
@@ -116,12 +116,13 @@ def _result(tried: _Tried, report: Report, catalogue: Catalogue) -> NextChange |
     chips = scenario.chips
     if pace.reach is not None and not pace.reach.fits[np.searchsorted(pace.reach.chips, chips)]:
         return None
-    wall, paid = run_hours(
+    hours = run_hours(
         load.flops, float(chips), p.accelerator.bf16_flops_dense, pace.at(chips).mfu, pace.uptime, scenario.spare_share
     )
     usd = None
     if p.price_usd_per_chip_hour is not None and p.bills is not None:
-        x = bill_inputs(scenario, load, catalogue, paid, wall, p.price_usd_per_chip_hour)
+        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
         usd = float(total_usd(bill_parts(x, "cash")))
     saved = None if usd is None or p.bills is None else p.bills["cash"].total_usd - usd
-    return NextChange(tried.text, tried.fields, float(wall), usd, saved, (p.wall_hours or 0.0) - float(wall))
+    wall = float(hours.wall)
+    return NextChange(tried.text, tried.fields, wall, usd, saved, (p.wall_hours or 0.0) - wall)

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.architecture_text import architecture_of
 from core.catalogue import Accelerator, Architecture, Catalogue, Offer, Size
-from core.economics.bill import BillInputs, bill_parts, total_usd
+from core.economics.bill import BillInputs, RunHours, bill_parts, total_usd
 from core.economics.sizing import Need, fewest_chips, matched_size, run_hours
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
@@ -106,9 +106,7 @@ def platform_labels(
     return tuple(names)
 
 
-def bill_inputs(
-    scenario: Scenario, load: Workload, catalogue: Catalogue, chip_hours: object, wall: object, price: object
-) -> BillInputs:
+def bill_inputs(scenario: Scenario, load: Workload, catalogue: Catalogue, hours: RunHours, price: object) -> BillInputs:
     """The scenario's money and data beside a platform's hours and price."""
     constants = catalogue.constants
     if scenario.training == "lora":  # adapters are small; the frozen weights are kept once
@@ -117,8 +115,7 @@ def bill_inputs(
         checkpoints = scenario.checkpoints_kept * load.params_total * constants["checkpoint_bytes_per_param"].likely
     burn_week = scenario.burn_usd_per_month / WEEKS_PER_MONTH
     return BillInputs(
-        chip_hours=chip_hours,
-        wall_hours=wall,
+        hours=hours,
         price_usd_per_chip_hour=price,
         iterations=scenario.iterations,
         experiments=scenario.experiments,
@@ -185,8 +182,8 @@ def _cash_at(
 
     def cash(chips: np.ndarray) -> np.ndarray:
         peak, mfu = row.accelerator.bf16_flops_dense, pace.speeds.at(chips)
-        wall, paid = run_hours(load.flops, chips, peak, mfu, pace.uptime, scenario.spare_share)
-        parts = bill_parts(bill_inputs(scenario, load, catalogue, paid, wall, row.price), "cash")
+        hours = run_hours(load.flops, chips, peak, mfu, pace.uptime, scenario.spare_share)
+        parts = bill_parts(bill_inputs(scenario, load, catalogue, hours, row.price), "cash")
         return np.broadcast_to(total_usd(parts), chips.shape)
 
     return cash

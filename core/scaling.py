@@ -15,7 +15,7 @@ from core.report import DegreeCurve, PlatformEstimate, Report, Scaling, ScalingL
 from core.timing import HELD_AS, grouped, parts_of, step_shares
 from core.training.chips import chip_of
 from core.training.constants import constants
-from core.training.critical_batch import critical_batch_tokens, extra_tokens
+from core.training.critical_batch import critical_batch_of, extra_tokens
 from core.training.own_runs import flops_per_token, measured_mfu, runs_of, tokens_per_s_per_chip
 from core.training.plan import Plan
 from core.training.step import step_parts
@@ -27,7 +27,6 @@ HOLDS = 0.97  # up to where a chip does this share of its best, adding chips is 
 LIKE_SIZE = 2.0  # published runs of models up to this many times larger or smaller are set beside
 NEIGHBOURS = 2  # sizes on either side of the chosen one whose memory is shown
 MOST_DEGREE = 4096.0
-SEEN_PER_PARAM = 20.0  # tokens: the compute-optimal share of Hoffmann et al. 2022, which nobody stays under
 CLAIMED_DEGREES = (64, 128)  # other_costs: claimed_efficiency_dp64, claimed_efficiency_dp128
 
 
@@ -63,7 +62,7 @@ def scaling(report: Report, catalogue: Catalogue) -> Scaling | None:
         return None
     mfu = np.asarray(p.speeds.at(chips))
     strong = _line(report, p, chips, mfu, np.full(chips.shape, scenario.batch_tokens), 1.0, catalogue)
-    critical = critical_batch(report, catalogue)
+    critical = critical_batch_of(load, scenario.training, catalogue)
     r = reach_of(report, catalogue)
     weak, knee = None, math.inf
     if r is not None and critical is not None and scenario.mfu is None:
@@ -89,19 +88,6 @@ def scaling(report: Report, catalogue: Catalogue) -> Scaling | None:
     )
 
 
-def critical_batch(report: Report, catalogue: Catalogue) -> float | None:
-    """Tokens of the critical batch; ``None`` for a workload counted in samples.
-
-    It grows with all that the weights have seen: a model that is trained further has seen at least
-    :data:`SEEN_PER_PARAM` tokens a parameter before.
-    """
-    scenario, load = report.scenario, report.workload
-    if load.per_sample:
-        return None
-    before = 0.0 if scenario.training == "pretrain" else SEEN_PER_PARAM * load.params_active
-    return float(critical_batch_tokens(before + scenario.tokens, catalogue))
-
-
 def _line(
     report: Report,
     p: PlatformEstimate,
@@ -115,24 +101,24 @@ def _line(
     scenario, load, u = report.scenario, report.workload, p.utilisation
     assert u is not None and p.uptime is not None
     peak, spare = p.accelerator.bf16_flops_dense, scenario.spare_share
-    wall, paid = run_hours(load.flops * more_tokens, chips, peak, mfu, p.uptime, spare)
+    hours = run_hours(load.flops * more_tokens, chips, peak, mfu, p.uptime, spare)
     fast, slow = u.mfu / u.mfu_p90, u.mfu / u.mfu_p10
-    x = bill_inputs(scenario, load, catalogue, paid, wall, p.price_usd_per_chip_hour or 0.0)
+    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour or 0.0)
     known = np.full(chips.shape, np.nan if p.price_usd_per_chip_hour is None else 1.0)
     return ScalingLine(
         chips=chips,
         batch_tokens=batch_tokens,
         tokens=np.broadcast_to(scenario.tokens * more_tokens, chips.shape),
-        wall_hours=wall,
-        wall_hours_p10=wall * fast,
-        wall_hours_p90=wall * slow,
+        wall_hours=hours.wall,
+        wall_hours_p10=hours.at_pace(fast).wall,
+        wall_hours_p90=hours.at_pace(slow).wall,
         total_usd=known * total_usd(bill_parts(x, "cash")),
         total_usd_p10=known * cash_at_pace(x, fast),
         total_usd_p90=known * cash_at_pace(x, slow),
         mfu=mfu,
         mfu_p10=mfu / slow,
         mfu_p90=np.minimum(mfu / fast, np.maximum(mfu, u.ceiling)),
-        goodput=useful_hours(load.flops * more_tokens, chips, peak, mfu) / wall,
+        goodput=useful_hours(load.flops * more_tokens, chips, peak, mfu) / hours.wall,
     )
 
 

@@ -94,21 +94,21 @@ def timing_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
     a, pace, u, chips = row.accelerator, row.pace, row.utilisation, row.size.chips
     if pace is None or u is None:
         return None
-    wall, paid = run_hours(load.flops, chips, a.bf16_flops_dense, u.mfu, pace.uptime, scenario.spare_share)
+    hours = run_hours(load.flops, chips, a.bf16_flops_dense, u.mfu, pace.uptime, scenario.spare_share)
     steps = float(useful_hours(load.flops, chips, a.bf16_flops_dense, u.mfu))
     goodput = goodput_at(float(chips), steps, scenario, a, row.platform.plan, load.params_total, catalogue)
     weeks = access_weeks(row, catalogue) if scenario.wait_weeks is None else (scenario.wait_weeks,) * 2
     r = pace.reach
     if r is None:
-        return Timing(float(wall), float(paid), goodput, None, None, None, None, None, weeks)
+        return Timing(float(hours.wall), float(hours.paid_chip), goodput, None, None, None, None, None, weeks)
     at = int(np.searchsorted(r.chips, chips))
     slower = float(r.mfu[at]) / u.mfu  # the user's code against the model
     step = {name: float(v[at]) * slower for name, v in parts_of(r.step).items()}
     memory = {name: float(v[at]) * r.ranks_per_chip for name, v in parts_of(r.memory).items()}
     shares = step_shares({name: np.asarray(v) for name, v in step.items()})
     return Timing(
-        float(wall),
-        float(paid),
+        float(hours.wall),
+        float(hours.paid_chip),
         goodput,
         plan_at(r, at, scenario.seq_len) if r.fits[at] else None,
         step,

@@ -57,15 +57,36 @@ def people_usd(engineers: Any, weeks: Any, usd_per_year: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class RunHours:
+    """Hours of one run on the calendar, and the chip-hours paid for it; of both the part that its start takes.
+
+    The start takes as long at any speed of the steps. Any field may be an array; they broadcast together.
+    """
+
+    wall: Any
+    paid_chip: Any
+    start: Any
+    start_chip: Any
+
+    def at_pace(self, pace: Any) -> RunHours:
+        """The same run when its steps take ``pace`` times as long.
+
+        >>> RunHours(10.0, 80.0, 1.0, 8.0).at_pace(2.0).wall
+        19.0
+        """
+        wall = self.start + (self.wall - self.start) * pace
+        return RunHours(wall, self.start_chip + (self.paid_chip - self.start_chip) * pace, self.start, self.start_chip)
+
+
+@dataclass(frozen=True, slots=True)
 class BillInputs:
     """What a bill depends on. Any field may be an array; they broadcast together.
 
-    ``chip_hours`` is one full run. ``checkpoint_bytes`` is all checkpoints kept. ``late_week_usd``
+    ``hours`` are those of one full run. ``checkpoint_bytes`` is all checkpoints kept. ``late_week_usd``
     is the cost of one week after the deadline, staff included.
     """
 
-    chip_hours: Any
-    wall_hours: Any
+    hours: RunHours
     price_usd_per_chip_hour: Any
     iterations: Any
     experiments: Any
@@ -87,9 +108,9 @@ def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
     ``experiments`` is total compute over the final run, so it adds ``(experiments − 1)`` runs to each.
     Credits pay for chips, experiments and storage, as far as they go.
     """
-    run = x.chip_hours * x.price_usd_per_chip_hour * x.iterations
-    weeks = project_weeks(x.wall_hours, x.iterations, x.experiments, x.setup_weeks)
-    late = late_weeks(x.wall_hours, x.iterations, x.deadline_weeks)
+    run = x.hours.paid_chip * x.price_usd_per_chip_hour * x.iterations
+    weeks = project_weeks(x.hours.wall, x.iterations, x.experiments, x.setup_weeks)
+    late = late_weeks(x.hours.wall, x.iterations, x.deadline_weeks)
     experiments = run * (x.experiments - 1.0)
     storage = storage_usd(x.data_bytes, x.checkpoint_bytes, weeks, x.storage_usd_per_gb_month)
     people = people_usd(x.new_hires, weeks, x.engineer_usd_per_year)
@@ -120,18 +141,18 @@ def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
     Zero where no positive price does it: free chips cost as much already, or people alone do.
     """
     free = bill_parts(replace(x, price_usd_per_chip_hour=0.0, credits_usd=0.0), "cash")
-    chip_hours = x.chip_hours * x.iterations * x.experiments
+    chip_hours = x.hours.paid_chip * x.iterations * x.experiments
     price = (target_total_usd + x.credits_usd - total_usd(free)) / chip_hours
     return np.where(target_total_usd >= free["people_usd"], np.maximum(0.0, price), 0.0)[()]
 
 
 def cash_at_pace(x: BillInputs, pace: Any) -> Any:
-    """The cash bill ``x`` when every run takes ``pace`` times as long, USD.
+    """The cash bill ``x`` when the steps of every run take ``pace`` times as long, USD.
 
     Linear in the pace but for the credits, so two bills give any number of paces: chip-hours, and
-    the weeks that people and storage are paid for, go with it; set-up does not.
+    the weeks that people and storage are paid for, go with it; set-up and the start of a run do not.
     """
-    still = bill_parts(replace(x, chip_hours=0.0, wall_hours=0.0, credits_usd=0.0), "cash")
+    still = bill_parts(replace(x, hours=x.hours.at_pace(0.0), credits_usd=0.0), "cash")
     moving = bill_parts(replace(x, credits_usd=0.0), "cash")
     rent0, rent1 = (p["chips_usd"] + p["experiments_usd"] + p["storage_usd"] for p in (still, moving))
     people0, people1 = still["people_usd"], moving["people_usd"]

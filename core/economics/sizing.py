@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Catalogue, Size
-from core.economics.bill import useful_hours
+from core.economics.bill import RunHours, useful_hours
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
 from core.report import Speeds, Uptime
@@ -45,11 +45,22 @@ class Need:
         return np.asarray(self.uptime.wall_hours(steps, chips))
 
 
-def run_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any, uptime: Uptime, spare_share: float) -> tuple[Any, Any]:
+def run_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any, uptime: Uptime, spare_share: float) -> RunHours:
     """Hours of one run on the calendar, and the chip-hours that are paid: those of chips standing by too."""
-    steps = useful_hours(flops, chips, peak_flops, mfu)
-    wall, billed = uptime.wall_hours(steps, chips), uptime.billed_hours(steps, chips)
-    return wall, chips * (1.0 + spare_share) * billed
+    steps, rented = useful_hours(flops, chips, peak_flops, mfu), chips * (1.0 + spare_share)
+    paid = rented * uptime.billed_hours(steps, chips)
+    return RunHours(uptime.wall_hours(steps, chips), paid, uptime.start_hours, rented * uptime.start_hours)
+
+
+def stacked(hours: Sequence[RunHours], n: int | None = None) -> RunHours:
+    """The hours of several platforms as one record: an entry for each, or with ``n`` a row of so many."""
+    shape = () if n is None else (n,)
+
+    def column(name: str) -> np.ndarray:
+        values = [np.broadcast_to(getattr(h, name), shape) for h in hours]
+        return np.array(values, dtype=float).reshape(len(hours), *shape)
+
+    return RunHours(*map(column, RunHours.__slots__))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from math import floor, log10
 from typing import Any
 
 from core.catalogue import Catalogue
-from core.economics.bill import HALF_CENT, BillInputs, bill_parts, flip_mfu, flip_price, total_usd
+from core.economics.bill import HALF_CENT, BillInputs, RunHours, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, joined, message
 from core.paces import sizes_with
 from core.platforms import UNKNOWN_TERMS, bill_inputs
@@ -47,7 +47,10 @@ def cash(p: PlatformEstimate) -> float:
 def inputs_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> BillInputs:
     """What the bill of a priced platform was made from."""
     price = p.price_usd_per_chip_hour
-    return bill_inputs(report.scenario, report.workload, catalogue, p.chip_hours, p.wall_hours, price)
+    rented = p.size.chips * (1.0 + report.scenario.spare_share)
+    start = p.uptime.start_hours if p.uptime else 0.0
+    hours = RunHours(p.wall_hours, p.chip_hours, start, rented * start)
+    return bill_inputs(report.scenario, report.workload, catalogue, hours, price)
 
 
 def verdict(report: Report, catalogue: Catalogue) -> Message:
@@ -152,16 +155,19 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
     """What the budget buys instead at the cheapest offer, at its size: each solved, then rounded down."""
     scenario, x = report.scenario, inputs_of(best, report, catalogue)
 
-    def affordable(*fields: str) -> float:
-        """The share of ``fields`` the budget pays for; the bill is linear in them once credits are used up."""
-        x0 = replace(x, credits_usd=0.0, **dict.fromkeys(fields, 0.0))
+    no_steps = {"hours": x.hours.at_pace(0.0)}
+
+    def affordable(**without: Any) -> float:
+        """The share that the budget pays for of what ``without`` takes out of the bill, which is linear in it once
+        credits are used up."""
+        x0 = replace(x, credits_usd=0.0, **without)
         fixed = float(total_usd(bill_parts(x0, "cash")))
         moving = float(total_usd(bill_parts(replace(x, credits_usd=0.0), "cash"))) - fixed
         left = scenario.budget_usd + scenario.credits_usd - fixed
         return left / moving if left > 0 and moving > 0 else 0.0
 
-    by_tokens = round_down(scenario.tokens * affordable("chip_hours", "wall_hours", "data_bytes"))
-    by_params = round_down(report.workload.params_total * affordable("chip_hours", "wall_hours", "checkpoint_bytes"))
+    by_tokens = round_down(scenario.tokens * affordable(**no_steps, data_bytes=0.0))
+    by_params = round_down(report.workload.params_total * affordable(**no_steps, checkpoint_bytes=0.0))
     common: dict[str, Any] = dict(
         budget=scenario.budget_usd,
         model=model_name(report),
@@ -172,7 +178,7 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
         fewer_tokens=by_tokens,
         smaller=by_params,
     )
-    bought = floor(affordable("iterations") * scenario.iterations)
+    bought = floor(affordable(iterations=0.0) * scenario.iterations)
     counted = "buys_iteration" if bought == 1 else "buys_iterations"
     ways = [
         message(counted, n=bought) if scenario.iterations > 1 and bought >= 1 else None,

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Catalogue
+from core.scenario import Training
+from core.training.workload import Workload
 
 OVERHEAD = 0.2  # more tokens at the critical batch, by its definition
+SEEN_PER_PARAM = 20.0  # tokens: the compute-optimal share of Hoffmann et al. 2022, and few base models saw less
 
 
 def critical_batch_tokens(tokens: Any, catalogue: Catalogue) -> Any:
@@ -30,6 +33,18 @@ def critical_batch_tokens(tokens: Any, catalogue: Catalogue) -> Any:
     """
     at_1b = catalogue.constants["critical_batch_tokens_at_1b"].likely
     return at_1b * (np.asarray(tokens, float) / 1e9) ** catalogue.constants["critical_batch_exponent"].likely
+
+
+def critical_batch_of(load: Workload, training: Training, catalogue: Catalogue) -> float | None:
+    """Tokens of the critical batch of a workload; ``None`` where it is counted in samples.
+
+    It grows with all that the weights have seen: a model that is trained further has seen at least
+    :data:`SEEN_PER_PARAM` tokens a parameter before.
+    """
+    if load.per_sample:
+        return None
+    before = 0.0 if training == "pretrain" else SEEN_PER_PARAM * load.params_active
+    return float(critical_batch_tokens(before + load.tokens, catalogue))
 
 
 def tokens_needed_factor(batch_tokens: Any, critical_tokens: Any) -> Any:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.economics.bill import (
     PARTS,
     BillInputs,
+    RunHours,
     bill_parts,
     cash_at_pace,
     flip_mfu,
@@ -24,8 +25,7 @@ from core.economics.bill import (
 )
 
 PLAIN = BillInputs(
-    chip_hours=10_000.0,
-    wall_hours=168.0,
+    hours=RunHours(168.0, 10_000.0, 0.0, 0.0),
     price_usd_per_chip_hour=4.0,
     iterations=1,
     experiments=3.0,
@@ -45,10 +45,16 @@ amounts = st.floats(min_value=0, max_value=1e6, allow_nan=False)
 
 
 @st.composite
+def hours(draw):
+    """Of which the start takes up to half."""
+    wall, chips, share = draw(st.floats(0.1, 1e4)), draw(st.floats(1, 1e4)), draw(st.floats(0, 0.5))
+    return RunHours(wall, wall * chips, wall * share, wall * chips * share)
+
+
+@st.composite
 def inputs(draw):
     return BillInputs(
-        chip_hours=draw(st.floats(1, 1e8)),
-        wall_hours=draw(st.floats(0.1, 1e4)),
+        hours=draw(hours()),
         price_usd_per_chip_hour=draw(st.floats(0, 100)),
         iterations=draw(st.integers(1, 20)),
         experiments=draw(st.floats(1, 10)),
@@ -85,10 +91,10 @@ def test_a_bill_worked_by_hand():
 
 def test_staff_is_counted_once_in_each_basis():
     """A late week is paid by its value, which holds the staff already; the other weeks by the staff."""
-    late = replace(PLAIN, wall_hours=168.0 * 3, deadline_weeks=2.0)
+    late = replace(PLAIN, hours=PLAIN.hours.at_pace(3.0), deadline_weeks=2.0)
     loaded, economic = bill_parts(late, "loaded"), bill_parts(late, "economic")
     weeks = 4 + 3 * 3
-    assert late_weeks(late.wall_hours, 1, 2.0) == 1
+    assert late_weeks(late.hours.wall, 1, 2.0) == 1
     assert loaded["people_usd"] == pytest.approx(people_usd(2, weeks, 283_000))
     assert economic["people_usd"] == pytest.approx(people_usd(2, weeks - 1, 283_000))
     assert economic["delay_usd"] == 69_000
@@ -146,19 +152,20 @@ def test_the_flip_mfu_is_a_tie(x, factor):
     reached = float(flip_mfu(target, x, 0.4))
     if np.isfinite(reached):
         scale = 0.4 / reached
-        moved = replace(x, chip_hours=x.chip_hours * scale, wall_hours=x.wall_hours * scale)
+        moved = replace(x, hours=x.hours.at_pace(scale))
         assert total_usd(bill_parts(moved, "cash")) == pytest.approx(target, rel=1e-3)
 
 
 @given(inputs(), st.floats(0.1, 10))
 def test_a_pace_is_the_bill_of_a_longer_run(x, pace):
     """Two bills and a straight line, against the bill itself."""
-    slower = replace(x, chip_hours=x.chip_hours * pace, wall_hours=x.wall_hours * pace)
+    slower = replace(x, hours=x.hours.at_pace(pace))
     assert cash_at_pace(x, pace) == pytest.approx(total_usd(bill_parts(slower, "cash")), rel=1e-9, abs=0.01)
 
 
 def test_arrays_broadcast():
-    grid = replace(PLAIN, price_usd_per_chip_hour=np.array([[1.0], [2.0]]), chip_hours=np.array([1e3, 1e4, 1e5]))
+    hours = replace(PLAIN.hours, paid_chip=np.array([1e3, 1e4, 1e5]))
+    grid = replace(PLAIN, price_usd_per_chip_hour=np.array([[1.0], [2.0]]), hours=hours)
     assert np.shape(total_usd(bill_parts(grid, "economic"))) == (2, 3)
     assert set(bill_parts(PLAIN, "cash")) == set(PARTS)
 

@@ -62,6 +62,9 @@ def test_each_field_is_carried_on_its_own(name):
         "focus": "h100_sxm",
         "mfu": 0.31,
         "week_value_usd": 5.0,
+        "goodput": 0.9,
+        **dict.fromkeys(("failure_chip_hours", "restart_minutes", "checkpoint_minutes"), 7.5),
+        **dict.fromkeys(("compile_seconds", "wait_weeks"), 7.5),
         "store_data": False,
         "measured": (OwnRun(accelerator_id="tpu_v5p", chips=64, tokens_per_s_per_chip=512.5),),
     }

@@ -19,7 +19,7 @@ def usd_per_million_tokens(chip, mfu, price):
         | {
             "model": "", "params": 70e9, "flops": "6nd", "tokens": 1e12, "experiments": 1.0, "store_data": False,
             "platforms": (Platform(accelerator_id=chip, quote_usd_per_chip_hour=price),), "focus": chip,
-            "chips": 512, "mfu": mfu,
+            "chips": 512, "mfu": mfu, "goodput": 1.0,
         }
     )  # fmt: skip
     return estimate(scenario, CATALOGUE).focus.usd_per_million_tokens
