@@ -18,6 +18,8 @@ BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of t
 _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 WHISKER_PX = 14  # a range is never drawn narrower, so that it shows on both sides of its dot
 CARD_PX = 420  # charts side by side need this much each
+SMALL_CARD_PX = 280  # three small ones in a row
+PLAN_PX = 330  # the card of the plan beside a chart
 STRIP_PX = 168  # a slider of the strip, and its buttons, need this much each
 HEAD_PX = 400  # a heading beside a choice needs this much, or the choice stands below it
 HEAD = f"""<style>
@@ -27,6 +29,11 @@ CARDS = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 </style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
 
+SCALING = f"""<style>
+.st-key-chart_and_plan [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
+.st-key-chart_and_plan [data-testid="stColumn"]:last-child{{min-width:min(100%,{PLAN_PX}px)}}
+.st-key-three [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
+</style>"""
 
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}

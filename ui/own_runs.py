@@ -18,6 +18,7 @@ from ui.frame import View, escape, small
 from ui.i18n import Translator, translator
 
 _FILE = "measured_file"
+_OPEN = "open_measured"
 _FIELD = "measured_"  # with a column's name: the key of its input
 RATE, STEP = SPEEDS
 TYPED = (CHIPS, RATE, STEP, BATCH)
@@ -54,22 +55,36 @@ def draw(view: View) -> None:
     # It opens empty and would take the little room below it on a phone; with this much in it, it opens upwards there.
     body = f'[data-testid="stPopoverBody"][aria-label={json.dumps(label)}]'
     st.html(f"<style>{body}{{min-height:min({LEAST_HEIGHT}px,60vh)}}</style>")
-    box = st.popover(label, type="tertiary", icon=":material/speed:", key="open_measured", on_change="rerun")
+    box = st.popover(label, type="tertiary", icon=":material/speed:", key=_OPEN, on_change="rerun")
     if n:
         st.markdown(small(_counted(view)))
-    if not box.open:
+    if box.open:
+        with box, st.container(width=WIDTH, gap="xsmall"):
+            contents(view)
+
+
+def draw_in_page(view: View) -> None:
+    """The same in the page itself, for phones that hide the sidebar; one of the two at a time."""
+    if st.session_state.get(_OPEN):
+        st.markdown(small(view.t("Your measurements stand open in the sidebar.")))
         return
-    with box, st.container(width=WIDTH, gap="xsmall"):
-        said = t("One training step of this model, on your chips. It overrules the speed assumption there.")
-        st.markdown(small(said))
-        _listed(view)
-        if n < MAX_OWN_RUNS:
-            _form(view)
-        _problems(view)  # under the button that was pressed, on a phone too
-        if n < MAX_OWN_RUNS:
-            _upload(view)
-        else:
-            st.markdown(small(t("That is as many as can be used; remove one to add another.")))
+    with st.container(width=WIDTH, gap="xsmall"):
+        contents(view)
+
+
+def contents(view: View) -> None:
+    """What was measured, the form and the upload."""
+    t, n = view.t, len(view.scenario.measured)
+    said = t("One training step of this model, on your chips. It overrules the speed assumption there.")
+    st.markdown(small(said))
+    _listed(view)
+    if n < MAX_OWN_RUNS:
+        _form(view)
+    _problems(view)  # under the button that was pressed, on a phone too
+    if n < MAX_OWN_RUNS:
+        _upload(view)
+    else:
+        st.markdown(small(t("That is as many as can be used; remove one to add another.")))
 
 
 def _counted(view: View) -> str:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 FILES = {  # by address, in the order of the navigation
     "overview": "1_overview.py",
     "cost": "2_cost.py",
+    "scaling": "3_scaling.py",
     "evidence": "6_evidence.py",
 }
 UNDER_MORE = ("evidence",)
@@ -31,7 +32,7 @@ WITHOUT_STRIP = ("evidence",)
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
     """Every page with its title, in the order of the navigation; the first is the one at ``/``."""
-    titles = {"overview": t("Overview"), "cost": t("Cost"), "evidence": t("Evidence")}
+    titles = {"overview": t("Overview"), "cost": t("Cost"), "scaling": t("Scaling"), "evidence": t("Evidence")}
     return [
         (st.Page(ROOT / "pages" / file, title=titles[name], url_path=name, default=name == "overview"), titles[name])
         for name, file in FILES.items()

@@ -13,7 +13,7 @@ from core.evidence.runs import Choice, chosen, evidence_runs
 
 from .test_pages import PAGES, in_order, opened, param, text, unfolded
 
-EVIDENCE = PAGES[2]
+EVIDENCE = PAGES[-1]
 TABS = ("Nearest runs", "All runs", "Constants", "Prices", "Facts", "Missing or contradictory")
 PRICES, FACTS, DOUBTS = TABS[3:]
 WITHOUT_TABLE = (TABS[0], DOUBTS)

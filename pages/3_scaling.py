@@ -1,0 +1,33 @@
+"""Scaling: how many chips, and how long?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.scaling import scaling
+from core.scaling_verdict import scaling_verdict
+from ui import frame, markup, plan_actions, plan_table, scaling_controls, wording
+from ui.charts import memory_chart, scaling_mfu_chart, scaling_time_chart, step_parts_chart
+
+view = frame.current()
+t, report = view.t, view.report
+found = scaling(report, view.catalogue)
+
+frame.verdict(view, t.message(scaling_verdict(report, found)), wording.scenario_line(report, t))
+frame.old_data(view)
+
+time = scaling_time_chart(report, found, view.scheme, t)
+parts = [chart(report, found, view.scheme, t) for chart in (scaling_mfu_chart, step_parts_chart, memory_chart)]
+st.html(markup.SCALING)
+with st.container(key="chart_and_plan"):
+    left, right = st.columns([1.63, 1], gap="small")
+    with left:
+        frame.chart_card(time)
+    with right:
+        plan_actions.draw(view)
+st.html(plan_table.plan_table(report, view.scheme, t))
+with st.container(key="three"):
+    for column, chart in zip(st.columns(3, gap="small"), parts, strict=True):
+        with column:
+            frame.chart_card(chart)
+scaling_controls.draw(view, found, [time, *parts])

@@ -1,0 +1,160 @@
+"""Plans side by side: a row per platform with its plan, days, cash, speed, goodput and what limits it.
+
+A real table with a caption and scopes, in the markup of :mod:`ui.markup`. What is not known is a gap with its reason.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from core.economics.bill import late_weeks
+from core.numbers import EN_DASH, duration, fill, integer, percent, rate
+from core.training.layout import plan_degrees
+from ui.markup import head, table, two
+from ui.money_tables import can_be_cured, money, price_only, range_text, reason
+from ui.scaling_wording import (
+    days_range,
+    failure_text,
+    largest_limits,
+    memory_text,
+    no_days,
+    wait_text,
+    why_no_plan,
+)
+from ui.theme import Scheme, Style, platform_styles
+from ui.wording import (
+    Translate,
+    few_runs,
+    identity,
+    is_extrapolated,
+    mfu_range,
+    origin_name,
+    platform_names,
+    provider_of,
+    say,
+    size_short,
+    weeks_text,
+    why_no_total,
+)
+
+if TYPE_CHECKING:
+    from core.report import PlatformEstimate, Report
+
+LATE = 1e-3  # of the deadline; less is rounding
+LITTLE = 0.005  # of the layers; less would be written as 0 %
+
+
+def in_order(report: Report) -> list[PlatformEstimate]:
+    """The focus first, because the page is about it; then those that compete, cheapest first, then the rest."""
+    return [report.focus, *(report[i] for i in report.ranking if i != report.focus.id)]
+
+
+def plan_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
+    """One row per platform; on a phone the days and the cash are in sight before it scrolls."""
+    names, styles = platform_names(report.platforms, t, full=True), platform_styles(report.platforms, scheme)
+    header = head(
+        [
+            (escape(t("Platform and size")), False),
+            (escape(t("Final run")), True),
+            (escape(t("Cash a version")), True),
+            (escape(t("Plan, and memory a chip")), False),
+            (escape(t("Limits speed")), False),
+            (escape(t("MFU (P10–P90)")), True),
+            (escape(t("Goodput")), True),
+        ]
+    )
+    rows = "".join(
+        "<tr>"
+        + _platform(p, names[p.id], styles[p.id], t)
+        + _days(p, report, t)
+        + _cash(p, t)
+        + _plan(p, report, t)
+        + _limits(p, t)
+        + _speed(p, t)
+        + _goodput(p, report, t)
+        + "</tr>"
+        for p in in_order(report)
+    )
+    return table(f"{header}<tbody>{rows}</tbody>", t("Plans side by side"), scheme)
+
+
+def _platform(p: PlatformEstimate, name: str, style: Style, t: Translate) -> str:
+    provider, sold = provider_of(p), size_short(p.size) if p.size.sold else t("not sold")
+    price = "" if p.price_usd_per_chip_hour is None else rate(p.price_usd_per_chip_hour)
+    who = f"<small class=i>{escape(provider)}</small>" if provider and provider not in name else ""
+    focus = f"<span class=t>{escape(t('focus'))}</span>" if p.is_focus else ""
+    size = " · ".join(filter(None, (integer(p.size.chips), sold, price)))
+    why = reason(p, t)
+    below = f'<small title="{escape(price_only(p, t))}">{escape(size)}</small>'
+    if why:
+        below += f'<small class="{"x" if can_be_cured(p) else "y"}">{escape(why)}</small>'
+    return (
+        f'<th scope="row" class="p"><span class="s" style="background:{style.colour}"></span>'
+        f"<b>{escape(name)}</b>{who}{focus}{below}</th>"
+    )
+
+
+def _gap(why: str, css: str = "n") -> str:
+    return two(f"<span class=g>{escape(why)}</span>" if why else EN_DASH, "", css)
+
+
+def _days(p: PlatformEstimate, report: Report, t: Translate) -> str:
+    why = no_days(p, t)
+    if why or p.wall_hours is None:
+        return _gap(why)
+    s = report.scenario
+    late = float(late_weeks(p.wall_hours, s.iterations, s.deadline_weeks))
+    below = escape(hours_range(p))
+    if late > LATE * s.deadline_weeks:
+        below = f'<span class="z">{escape(fill(t("{time} late"), {"time": weeks_text(late, t)}))}</span>'
+    return f'<td class="n"><b>{escape(duration(p.wall_hours))}</b><small>{below or "&nbsp;"}</small></td>'
+
+
+def hours_range(p: PlatformEstimate) -> str:
+    """P10 to P90 of a final run, as its utilisation spreads; empty where it does not, or where no time is known."""
+    u = p.utilisation
+    if u is None or p.wall_hours is None or u.log_sd <= 0:
+        return ""
+    return days_range(p.wall_hours * u.mfu / u.mfu_p90, p.wall_hours * u.mfu / u.mfu_p10)
+
+
+def _cash(p: PlatformEstimate, t: Translate) -> str:
+    why = no_days(p, t)
+    if p.bills is None or why:
+        return two(EN_DASH, "") if why else _gap(why_no_total(p, t))
+    total = money(p.bills["cash"].total_usd)
+    return (
+        f'<td class="n"><b>{total}</b><small>'
+        f"{escape(range_text(p.total_usd_p10, p.total_usd_p90, t)) or '&nbsp;'}</small></td>"
+    )
+
+
+def _plan(p: PlatformEstimate, report: Report, t: Translate) -> str:
+    memory = memory_text(p, t)
+    if p.plan is None:
+        return two(f'<span class="g">{escape(why_no_plan(p, report, t))}</span>', escape(memory), "w")
+    again = t("micro-batch {n:int}, recompute {share:pct}") if p.plan.recompute > LITTLE else t("micro-batch {n:int}")
+    detail = fill(again, {"n": p.plan.micro_batch, "share": p.plan.recompute})
+    return two(escape(say(plan_degrees(p.plan), t)), escape(" · ".join(filter(None, (memory, detail)))), "")
+
+
+def _limits(p: PlatformEstimate, t: Translate) -> str:
+    told = [f"{name} {percent(share)}" for name, share in largest_limits(p, t)]
+    return two(escape(told[0]) if told else EN_DASH, escape(told[1]) if len(told) > 1 else "", "")
+
+
+def _speed(p: PlatformEstimate, t: Translate) -> str:
+    u = p.utilisation
+    if u is None:
+        return _gap(t("no published peak"))
+    origin = t("extrapolated") if is_extrapolated(p) else few_runs(p, t) or origin_name(u.origin, t)
+    return two(escape(mfu_range(u)), escape(origin))
+
+
+def _goodput(p: PlatformEstimate, report: Report, t: Translate) -> str:
+    g = p.goodput
+    if g is None:
+        return two(EN_DASH, "")
+    below = t("your value") if g.own else failure_text(g, t)
+    return two(percent(g.share), f'<span title="{escape(wait_text(p, report, t))}">{escape(below)}</span>')
