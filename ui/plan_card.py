@@ -23,6 +23,7 @@ from ui.scaling_wording import (
     memory_names,
     memory_of,
     memory_text,
+    spare_text,
     why_no_plan,
 )
 from ui.theme import PALETTES, TINTS, Scheme, Style, platform_styles
@@ -174,6 +175,7 @@ def rows_of(p: PlatformEstimate, report: Report, t: Translate = identity) -> lis
         (t("Goodput"), goodput_text(p.goodput, t)),
         (t("Compile"), compile_text(p, t)),
         (t("Calendar"), calendar_text(p, report, t)),
+        (t("Standing by"), spare_text(p, report, t)),
     ]
     return [(label, text) for label, text in found if text]
 

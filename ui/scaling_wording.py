@@ -168,6 +168,18 @@ def batch_text(plan: PlanChoice, t: Translate = identity) -> str:
     return fill(t("{n} sequences of {length:int}; {each} a replica"), values)
 
 
+def spare_text(p: PlatformEstimate, report: Report, t: Translate = identity) -> str:
+    """Chips rented for those that break; empty where there are none."""
+    spare = report.scenario.spare_share * p.size.chips
+    if not spare:
+        return ""
+    return (
+        t("1 chip, paid for as the others")
+        if spare == 1
+        else fill(t("{n} chips, paid for as the others"), {"n": few(spare)})
+    )
+
+
 def why_no_plan(p: PlatformEstimate, report: Report, t: Translate = identity) -> str:
     """Why there is no plan to show, in a sentence; empty where there is one."""
     if p.plan is not None and p.fits:
