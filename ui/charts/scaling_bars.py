@@ -22,7 +22,6 @@ _SIX_TINTS = (1.0, 0.68, 0.46, 0.30, 0.18, 0.09)
 _THICK = 0.66  # of the room each bar has
 _LEFT, _TOP, _LINE = 8.0, 18.0, 16.0
 _INSIDE_HIGH, _INSIDE_ROOM = 13.0, 4.0  # px a number in a bar needs: above each other, and beside it
-_NAMED = 0.012  # parts smaller than this share of the axis have no name at the last bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def stack_figure(stack: Stack, ground: Ground, scheme: Scheme, t: Translate, hei
         EndLabel(name, n_sizes - 1 + thick / 2, float(np.clip(low + high, 0, 2 * stack.y_high)) / 2, style.colour,
                  bold=k == stack.strong)
         for k, (name, low, high) in enumerate(zip(stack.names, bases[:-1, -1], bases[1:, -1], strict=True))
-        if min(high, stack.y_high) - low >= _NAMED * stack.y_high
+        if high > low and low < stack.y_high
     ]  # fmt: skip
     for limit in stack.limits:
         shapes.append(line(0, limit.value, 1, limit.value, limit.colour, dash=limit.dash, width=REFERENCE_WIDTH,

@@ -26,6 +26,8 @@ REACH = 32.0  # sizes shown lie within this factor of the chosen one
 YOU_WIDTH = 1.2  # px of the line at the chosen size
 WIDE = 640.0  # px of a figure on a wide page, where labels must keep clear as well
 _TICK_GAP = 8.0  # px between the texts of two ticks
+_ENOUGH_NAMES = 3  # named sizes beside which only doublings are named
+_DOUBLINGS = 2.0
 _MARK_GAP = 9.0  # px between two tick marks
 _SAME_SIZE = 1.005  # sizes closer than this factor are one
 _TEXT_HALF = 8.0  # px from the middle of a line of text to where something else may stand
@@ -115,8 +117,11 @@ def chip_ticks(sizes: np.ndarray, chosen: float, ends: tuple[float, float], leng
         return px * math.log(high / low) >= half(low, low == kept[0]) + half(high, False) + _TICK_GAP
 
     kept: list[float] = []
-    order = sorted(map(float, sizes), key=lambda v: _rank(v, chosen, float(max(sizes))))
+    largest = float(max(sizes))
+    order = sorted(map(float, sizes), key=lambda v: _rank(v, chosen, largest))
     for value in order:
+        if len(kept) >= _ENOUGH_NAMES and _rank(value, chosen, largest)[0] > _DOUBLINGS:
+            break
         k = bisect(kept, value)
         kept.insert(k, value)
         if not all(apart(kept[i], kept[i + 1]) for i in (k - 1, k) if 0 <= i < len(kept) - 1):
@@ -133,8 +138,10 @@ def _rank(value: float, chosen: float, largest: float) -> tuple[float, float]:
     doublings = abs(math.log2(value / chosen))
     if doublings == 0:
         return 0.0, 0.0
+    if value == largest:
+        return 1.0, doublings
     if abs(doublings - round(doublings)) < 0.01:
-        return (1.0 if value == largest else 2.0), doublings
+        return _DOUBLINGS, doublings
     return 3.0, -doublings
 
 

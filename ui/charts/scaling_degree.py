@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import NBSP, fill, integer, percent
+from core.numbers import NBSP, fill, integer
 from ui.charts import scaling_frames
 from ui.charts.base import PHONE_WIDTH, Chart, make_figure, note, x_axis, y_axis
 from ui.charts.labels import EndLabel, Props, end_labels, label_margin, plain, text_width
 from ui.charts.scaling_base import Ground, Path, chip_ends, free_place, ground
-from ui.charts.ticks import Tick
+from ui.charts.ticks import Tick, nice_step
 from ui.theme import FONT_SIZE_SMALL, LINE_WIDTH, PALETTES, Scheme
 from ui.wording import Translate, identity
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from core.report import DegreeCurve, Report
 
 HEIGHT_DEGREE = 244.0
+LOSSLESS = 0.995  # rounds to 100 %
 AGREES = 0.05  # claims this close to the model, in efficiency, are not contradicted
-_LEFT, _TOP, _BOTTOM = 40.0, 10.0, 26.0
+_LEFT, _TOP, _BOTTOM = 46.0, 10.0, 26.0
 _TICK_GAP = 10.0  # px between the texts of two ticks
 _CLAIM = 9.0  # px of a mark
 
@@ -99,7 +100,9 @@ def _figure(curve: DegreeCurve, at: np.ndarray, ground: Ground, scheme: Scheme, 
             end = text_width(text, FONT_SIZE_SMALL) / (PHONE_WIDTH - _LEFT - right) * (1 if to_right else -1)
             row = np.sort(np.array([here[0], here[0] + end]))
             paths.append((row, np.full(2, here[1] + up)))
-    shares = [Tick(v, f"{v * 100:.0f}" + (f"{NBSP}%" if v == 1.0 else "")) for v in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    step = 0.25 if y_ends[1] < 1.3 else nice_step(y_ends[1] / 4)
+    shares = [v * step for v in range(int(y_ends[1] / step) + 1)]
+    y_ticks = [Tick(v, f"{v * 100:.0f}" + (f"{NBSP}%" if v == shares[-1] else "")) for v in shares]
     ticks = _degree_ticks(x, (PHONE_WIDTH - _LEFT - right) / span, t)
     return make_figure(
         traces,
@@ -109,7 +112,7 @@ def _figure(curve: DegreeCurve, at: np.ndarray, ground: Ground, scheme: Scheme, 
         shapes=shapes,
         notes=notes,
         x=x_axis(ticks, x_ends, palette, log=True),
-        y=y_axis(shares, y_ends, palette, log=False),
+        y=y_axis(y_ticks, y_ends, palette, log=False),
     )
 
 
@@ -138,8 +141,10 @@ def degree_title(curve: DegreeCurve, at: np.ndarray, t: Translate) -> str:
         "ours": float(ours[k]),
         "claimed": float(curve.claimed[inside][k]),
     }
-    if percent(float(ours[k])) == percent(float(curve.claimed[inside][k])) or gaps[k] <= AGREES:
+    if gaps[k] <= AGREES:
         return fill(t("At {n:int} our model keeps {ours:pct}, near the {claimed:pct} claimed"), values)
+    if ours[k] >= LOSSLESS:
+        return fill(t("At {n:int} our model loses nothing, where {claimed:pct} is claimed"), values)
     return fill(t("At {n:int} our model keeps {ours:pct}, where {claimed:pct} is claimed"), values)
 
 
@@ -159,7 +164,7 @@ def degree_chart(report: Report, curve: DegreeCurve | None, scheme: Scheme, t: T
             else t("Work a chip against one replica; solid: tokens a chip kept; dashed: batch kept"),
             {"n": integer(float(curve.degree[at[0]]))},
         ),
-        fill(t("crosses: claimed by {source}"), {"source": curve.claim_source}) if len(_claims(curve)) else "",
+        fill(t("crosses: {source}"), {"source": curve.claim_source}) if len(_claims(curve)) else "",
     ]
     return Chart(
         key,

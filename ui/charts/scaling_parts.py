@@ -23,10 +23,13 @@ from ui.wording import Translate, identity
 if TYPE_CHECKING:
     from core.report import Report, Scaling
 
-LEAST_SHARE = 0.005  # of every bar; a smaller part is not drawn
+LEAST_SHARE = 0.01  # of a step; a part that is smaller at every size is not drawn
 TOLD_GROWTH = 0.05  # a loss that grows by this share of the step is the finding
 TOLD_LOSS = 0.03  # a smaller one is not worth a title
+ROUNDING = 1e-6  # of the memory a plan may fill, which the best one often does
+FULL = 0.02  # a smaller share of it to spare is none
 TALLEST = 2.2  # memory that passes a chip's by more than this factor is cut off
+NEXT_TO_NOTHING = 0.005  # of the wall time: less is not told in numbers
 LEAST_LOSS = 0.0005  # of the wall time of every size; a smaller loss is not drawn
 LOSSES = ("memory", "network", "overhead", "idle")  # of LIMITS: time in which no matmul runs
 GOODPUT_LOSSES = ("failures", "checkpoints", "start", "slow", "waiting")
@@ -138,7 +141,8 @@ def memory_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t: Tra
     parts = [part for part in held if float(held[part].max()) > 0] or list(held)
     values = np.array([held[part] for part in parts])
     totals, usable, room = values.sum(axis=0), scaling.usable_bytes, scaling.hbm_bytes
-    over = totals > (usable if usable is not None else room if room is not None else np.inf)
+    limit = usable if usable is not None else room if room is not None else np.inf
+    over = totals > limit * (1 + ROUNDING)
     names, sizes = memory_names(t), [integer(n) for n in chips]
     tallest = float(totals.max())
     top = max(
@@ -186,6 +190,8 @@ def memory_title(
     values |= {"limit": gigabytes(limit), "spare": gigabytes(limit - need)}
     if room is not None:
         values["room"] = gigabytes(room)
+    if need <= limit * (1 + ROUNDING) and limit - need < FULL * limit:
+        return fill(t("{n:int} fits, filling the {limit} usable GB"), values)
     if need <= limit:
         form = t("{n:int} fits with {spare} GB to spare") if usable is None else (
             t("{n:int} fits with {spare} of {limit} usable GB to spare")
@@ -259,7 +265,7 @@ def goodput_title(chips: np.ndarray, totals: np.ndarray, lost: Mapping[str, np.n
     last, names = len(chips) - 1, goodput_names(t)
     most = max(lost, key=lambda part: float(lost[part][last]))
     values: dict[str, object] = {"n": chips[last], "lost": percent_fine(float(totals[last])), "part": names[most]}
-    if totals.max() < LEAST_SHARE:
+    if totals.max() < NEXT_TO_NOTHING:
         return fill(t("Up to {n:int} chips next to no time is lost"), values)
     if float(lost[most][last]) > 0.5 * float(totals[last]):
         return fill(t("At {n:int} chips {lost} of the time is lost, most of it to {part}"), values)

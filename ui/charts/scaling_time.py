@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 
 HEIGHT_TWO, HEIGHT_ONE = 306.0, 212.0  # px of both panels, and of days alone where there is no price
 _TOP, _BOTTOM, _LEFT, _GAP = 20.0, 26.0, 46.0, 20.0
+_TICK_GAP = 8.0  # px beside the texts of the vertical axes
 _LOG_FROM = 4.0  # cash that grows by more than this factor gets a log axis
-_REACH_OF_LIMIT = 2.5  # a deadline or budget further from the lines than this factor is pointed at
+_REACH_LOG, _REACH_LINEAR = 2.5, 1.6  # a deadline or budget further from the lines than this is pointed at
+_LEAST_SPAN = 1.5  # an axis of less would magnify what is flat
 _BAND_REACH = 1.6  # a band may widen the axis by this factor; beyond, it is cut off
 
 
@@ -118,12 +120,13 @@ class _Panel:
 
 def _ends(low: float, high: float, limit: float, *, log: bool) -> tuple[float, float]:
     """The axis over ``low`` to ``high``, and over the limit where that is near."""
-    if limit > 0 and low / _REACH_OF_LIMIT < limit < high * _REACH_OF_LIMIT:
+    reach = _REACH_LOG if log else _REACH_LINEAR
+    if limit > 0 and low / reach < limit < high * reach:
         low, high = min(low, limit), max(high, limit)
     if log:
-        room = max((high / low) ** 0.09, 1.08)
+        room = max((high / low) ** 0.09, (_LEAST_SPAN * low / high) ** 0.5, 1.08)
         return low / room, high * room
-    room = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
+    room = max(0.1 * (high - low), (_LEAST_SPAN - 1) / 2 * abs(high) - (high - low) / 2) or 1.0
     return low - room, high + room
 
 
@@ -295,7 +298,8 @@ def _time_figure(
     if priced:
         panels.append(_cash_panel(strong, weak, report, at, each, t))
     names = [t("same batch"), t("batch grows"), *(f"{p.limit_text} ↑" for p in panels)]
-    sides = (_LEFT, label_margin(names))
+    texts = [text_width(tick.text) for panel in panels for tick in panel.ticks]
+    sides = (max(_LEFT, max(texts, default=0.0) + _TICK_GAP), label_margin(names))
     shapes, notes = _critical(scaling, x_ends, sides, ground, t)
     traces: list[Props] = []
     for panel in panels:
@@ -315,7 +319,7 @@ def _time_figure(
     return make_figure(
         traces,
         height=height,
-        margin=(_LEFT, sides[1], _TOP, _BOTTOM),
+        margin=(*sides, _TOP, _BOTTOM),
         scheme=scheme,
         shapes=shapes,
         notes=notes,

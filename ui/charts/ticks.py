@@ -122,11 +122,12 @@ def ticks_time_log(low_hours: float, high_hours: float, plot_width: float = 170.
 
 
 _LINE = 17.0  # px between two ticks of a vertical axis
+_ALL_UNITS = {"s": 1 / 3600, "min": 1 / 60, **_UNITS}
 _UPRIGHT = (  # what is named first where there is no room for all
-    ((1, "h"), (1, "d"), (1, "wk"), (4, "wk"), (1, "yr"), (10, "yr"), (100, "yr"), (1000, "yr")),
-    ((4, "h"), (3, "d"), (2, "wk"), (8, "wk"), (16, "wk"), (3, "yr"), (30, "yr"), (300, "yr")),
-    ((0.1, "h"), (0.25, "h"), (0.5, "h"), (2, "h"), (8, "h"), (12, "h"), (2, "d"), (3, "wk"), (26, "wk"), (2, "yr")),
-    ((5, "yr"), (20, "yr"), (50, "yr")),
+    ((1, "s"), (1, "min"), (1, "h"), (1, "d"), (1, "wk"), (4, "wk"), (1, "yr"), (10, "yr"), (100, "yr"), (1000, "yr")),
+    ((10, "s"), (10, "min"), (4, "h"), (3, "d"), (2, "wk"), (8, "wk"), (16, "wk"), (3, "yr"), (30, "yr"), (300, "yr")),
+    ((3, "s"), (30, "s"), (3, "min"), (30, "min"), (2, "h"), (8, "h"), (12, "h"), (2, "d"), (3, "wk"), (26, "wk")),
+    ((2, "min"), (5, "min"), (20, "min"), (2, "yr"), (5, "yr"), (20, "yr"), (50, "yr")),
 )
 
 
@@ -138,19 +139,21 @@ def ticks_time_upright(low_hours: float, high_hours: float, height: float) -> li
     """
     px, kept = height / math.log(high_hours / low_hours), dict[float, str]()
     for number, unit in (step for level in _UPRIGHT for step in level):
-        hours = number * _UNITS[unit]
+        hours = number * _ALL_UNITS[unit]
         inside = low_hours * 0.999 <= hours <= high_hours * 1.001
         if inside and all(abs(math.log(hours / other)) * px >= _LINE for other in kept):
             named = "day" if (number, unit) == (1, "d") else "days" if unit == "d" else unit
             kept[hours] = f"{number:g} {named}"
-    if len(kept) < 2:
-        return _between_times(low_hours, high_hours, height, _LINE)
-    return [Tick(hours, kept[hours]) for hours in sorted(kept)]
+    if len(kept) >= 2:
+        return [Tick(hours, kept[hours]) for hours in sorted(kept)]
+    unit = next((u for u in reversed(_ALL_UNITS) if low_hours >= 2 * _ALL_UNITS[u]), "s")
+    values = log_values(low_hours / _ALL_UNITS[unit], high_hours / _ALL_UNITS[unit], _LINE, height)
+    return [Tick(v * _ALL_UNITS[unit], f"{v:.3g} {'days' if unit == 'd' else unit}") for v in values]
 
 
-def _between_times(low_hours: float, high_hours: float, plot_width: float, gap: float = 48) -> list[Tick]:
-    """Round numbers of one unit, for a span between two named times; ``gap`` px apart or more."""
+def _between_times(low_hours: float, high_hours: float, plot_width: float) -> list[Tick]:
+    """Round numbers of one unit, for a span between two named times."""
     unit = next((u for u in ("yr", "wk", "d") if low_hours >= 2 * _UNITS[u]), "h")
-    values = log_values(low_hours / _UNITS[unit], high_hours / _UNITS[unit], gap, plot_width)
+    values = log_values(low_hours / _UNITS[unit], high_hours / _UNITS[unit], 48, plot_width)
     ends = (values[0], values[-1]) if values else ()
     return [Tick(v * _UNITS[unit], f"{v:.3g} {unit}" if v in ends else f"{v:.3g}") for v in values]
