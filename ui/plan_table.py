@@ -107,7 +107,9 @@ def _days(p: PlatformEstimate, report: Report, t: Translate) -> str:
     late = float(late_weeks(p.wall_hours, s.iterations, s.deadline_weeks))
     below = escape(hours_range(p))
     if late > LATE * s.deadline_weeks:
-        below = f'<span class="z">{escape(fill(t("{time} late"), {"time": weeks_text(late, t)}))}</span>'
+        how = escape(fill(t("{time} late"), {"time": weeks_text(late, t)}))
+        word = f'<span class="z" title="{how}">{escape(t("late"))}</span>' if below else f'<span class="z">{how}</span>'
+        below = " · ".join(filter(None, (below, word)))
     return f'<td class="n"><b>{escape(duration(p.wall_hours))}</b><small>{below or "&nbsp;"}</small></td>'
 
 

@@ -85,7 +85,9 @@ def test_without_a_plan_the_reason_stands_in_its_place() -> None:
 
 def test_a_late_run_is_red() -> None:
     html = plan_table(planned(build_report(deadline_weeks=0.5)), "light")
-    assert "late" in rows(html)[0][1] and 'class="z"' in html
+    assert (
+        plain(rows(html)[0][1]) == "7.5 days 6.7–8.7 days · late" and 'title="4.0\N{NO-BREAK SPACE}days late"' in html
+    )
 
 
 def test_text_from_data_is_no_markup() -> None:
