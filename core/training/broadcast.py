@@ -20,6 +20,15 @@ def pick(condition: Any, yes: Any, no: Any) -> Any:
     return np.where(condition, yes, no)
 
 
+def nowhere(condition: Any) -> bool:
+    """Whether a condition holds for nothing, so that what it asks for need not be worked out.
+
+    >>> nowhere(False), nowhere(np.array([False, True]))
+    (True, False)
+    """
+    return not (condition if isinstance(condition, (bool, np.bool_)) else condition.any())
+
+
 def pick_first(conditions: list[Any], values: list[Any], otherwise: Any) -> Any:
     """``np.select``: the value of the first condition that holds, without arrays where all conditions are single.
 

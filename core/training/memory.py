@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.scenario import Training
-from core.training.broadcast import pick
+from core.training.broadcast import nowhere, pick
 from core.training.chips import Chips
 from core.training.plan import Job, Plan, micro_batches, sequences_per_replica
 from core.training.shapes import Shape
@@ -45,7 +45,7 @@ class MemoryParts:
 def rank_params(shape: Shape, plan: Plan) -> Any:
     """Weights a rank works on between exchanges: dense over tensor·pipeline, experts over theirs."""
     dense = (shape.params_total - shape.expert_params_total) / (plan.tensor * plan.pipeline)
-    if not np.any(shape.expert_params_total):
+    if nowhere(shape.expert_params_total > 0):
         return dense
     return dense + shape.expert_params_total / (plan.pipeline * plan.expert * plan.expert_tensor)
 
@@ -56,7 +56,7 @@ def state_params(shape: Shape, plan: Plan) -> Any:
     Experts are on fewer ranks than the rest, so fewer share the state of one.
     """
     dense = (shape.params_total - shape.expert_params_total) / (plan.tensor * plan.pipeline * plan.state_group)
-    if not np.any(shape.expert_params_total):
+    if nowhere(shape.expert_params_total > 0):
         return dense
     copies = np.maximum(1.0, plan.replicas * plan.context * plan.tensor / (plan.expert * plan.expert_tensor))
     sharing = pick(plan.is_sharded, np.minimum(plan.shard, copies), copies)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from core.training.broadcast import pick
+from core.training.broadcast import nowhere, pick
 
 
 def axis_length(ranks: Any, axes: Any) -> Any:
@@ -31,6 +31,8 @@ def wraps(ranks: Any, axes: Any, wraps_at: Any) -> Any:
     >>> [bool(wraps(n, 3, 4)) for n in (32, 64, 128)], [bool(wraps(n, 2, 16)) for n in (64, 256)]
     ([False, True, True], [False, True])
     """
+    if nowhere(wraps_at > 0):
+        return False
     shortest = 2.0 ** np.floor(np.log2(np.maximum(ranks, 1.0)) / np.maximum(axes, 1) + 1e-9)
     return (wraps_at > 0) & (shortest >= np.maximum(wraps_at, 1))
 

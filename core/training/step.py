@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.training.broadcast import pick, pick_first
+from core.training.broadcast import nowhere, pick, pick_first
 from core.training.chips import Chips
 from core.training.constants import Constants
 from core.training.memory import ADAPTER_SHARE, rank_params, state_params
@@ -138,7 +138,7 @@ def expert_slowdown(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constan
     ``base · (1 + overhead · (tokens0 / tokens per expert + width0 / width))``: small and unequal
     matmuls. With 64 experts or more on Blackwell the overhead shrinks with the software's date.
     """
-    if not np.any(shape.is_moe):
+    if nowhere(shape.is_moe):
         return 1.0
     n_experts = np.maximum(shape.n_experts, 1.0)
     per_expert = micro_batch_tokens(job, plan) * (shape.top_k * plan.expert / n_experts)
@@ -176,14 +176,15 @@ def data_bandwidth(chips: Chips, job: Job, plan: Plan, c: Constants) -> Any:
     """Bandwidth of the group that shares weights or optimiser: the torus axes tensor parallelism leaves, or the
     ranks of it inside each domain and the cards between domains."""
     on_torus, slice_ranks = chips.torus_axes > 0, domain_ranks(chips, job)
-    wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
-    axes = np.maximum(1.0, chips.torus_axes - pick(plan.tensor > 1, 1.0, 0.0))
-    torus = torus_bandwidth(chips.axis_link_bytes_per_s, axes, wrapped)
-    if np.all(on_torus):
-        return torus * c["network_efficiency"]
-    group = plan.state_group
-    inside = np.minimum(np.maximum(slice_ranks / np.minimum(plan.tensor, slice_ranks), 1.0), group)
-    cluster = hierarchical_bandwidth(inside, group / inside, chips.link_bytes_per_s, chips.scaleout_bytes_per_s)
+    torus = cluster = 0.0
+    if not nowhere(on_torus):
+        wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
+        axes = np.maximum(1.0, chips.torus_axes - pick(plan.tensor > 1, 1.0, 0.0))
+        torus = torus_bandwidth(chips.axis_link_bytes_per_s, axes, wrapped)
+    if not nowhere(np.logical_not(on_torus)):
+        group = plan.state_group
+        inside = np.minimum(np.maximum(slice_ranks / np.minimum(plan.tensor, slice_ranks), 1.0), group)
+        cluster = hierarchical_bandwidth(inside, group / inside, chips.link_bytes_per_s, chips.scaleout_bytes_per_s)
     return pick(on_torus, torus, cluster) * c["network_efficiency"]
 
 
@@ -192,22 +193,23 @@ def expert_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, low: Any, c
 
     Inside a domain every choice travels; between domains a token travels once per other domain it needs.
     """
-    if not np.any(shape.is_moe):
+    if nowhere(shape.is_moe):
         return 0.0
     group = plan.expert * plan.expert_tensor
     slice_ranks = domain_ranks(chips, job)
     torus = chips.torus_axes > 0
     wrapped = wraps(slice_ranks, chips.torus_axes, chips.wraps_at)
-    side = axis_length(plan.expert, pick(torus, chips.torus_axes, 1))
+    side = 1.0 if nowhere(torus) else axis_length(plan.expert, pick(torus, chips.torus_axes, 1))
     inside = torus | (group <= slice_ranks)
     switched = chips.link_bytes_per_s * c["tensor_link"]
     link = pick(torus, torus_all_to_all_bandwidth(chips.axis_link_bytes_per_s, side, wrapped), switched)
     values = pick(low, NARROW_BYTES, 2.0)
     sent = 4.0 * shape.n_layers * shape.d_model * values * job.tokens_per_rank
     near = sent * shape.top_k * (1.0 - 1.0 / np.maximum(plan.expert, 1.0)) / link
-    far = (
-        sent * other_domains(group / slice_ranks, shape.top_k) / (chips.scaleout_bytes_per_s * c["network_efficiency"])
-    )
+    far = 0.0
+    if not nowhere(np.logical_not(inside)):
+        network = chips.scaleout_bytes_per_s * c["network_efficiency"]
+        far = sent * other_domains(group / slice_ranks, shape.top_k) / network
     newer = c["expert_traffic_gain_per_year"] ** (EXPERTS_YEAR - job.software_year)
     graph = graph_factor(chips, shape, job, c)
     shown = pick(inside, near * (c["expert_exposed"] * graph), far * c["expert_exposed_outside"]) * newer
@@ -250,14 +252,16 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
 
 def slice_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any, c: Constants) -> Any:
     """All-reduce of gradients between slices, or between copies of a sharded group, over the slower network."""
-    torus, sharded = chips.torus_axes > 0, plan.is_sharded
-    share = pick(sharded, state_params(shape, plan), rank_params(shape, plan))
+    torus = chips.torus_axes > 0
+    copied = plan.is_sharded & (plan.replicas * plan.context > plan.shard)
+    if nowhere(torus) and nowhere(copied):
+        return 0.0
+    share = pick(plan.is_sharded, state_params(shape, plan), rank_params(shape, plan))
     share = share * pick(job.frozen, ADAPTER_SHARE, 1.0)
     slices = np.maximum(1.0, job.ranks / chips.domain)
     between = share * (1.0 - 1.0 / slices) * (8.0 / chips.scaleout_bytes_per_s * c["slice_exposed"])
-    copied = sharded & (plan.replicas * plan.context > plan.shard)
-    if np.all(torus) or not np.any(copied):
-        return pick(torus, between, 0.0)
+    if nowhere(np.logical_not(torus)):
+        return between
     hybrid = 4.0 * share / (chips.scaleout_bytes_per_s * c["network_efficiency"])
     shown = np.maximum(0.0, hybrid - HIDEABLE_HYBRID / micro_batches(job, plan) * compute)
     return pick(torus, between, pick(copied, shown, 0.0))
@@ -307,9 +311,10 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / group_bandwidth
     context = np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
+    kernels = linear + attention + elementwise
     # What runs beside the ring of keys and values cannot hide weights as well.
-    compute = linear + attention + elementwise + (context - keys)
-    inner = (head + quantise + permute + expert) + linear + attention + elementwise + launch + tensor + context
+    compute = kernels + (context - keys)
+    inner = (head + quantise + permute + expert) + kernels + launch + tensor + context
     bubble = inner * (c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave))
     data = data_seconds(chips, shape, job, plan, compute, c)
     slices = slice_seconds(chips, shape, job, plan, compute, c)

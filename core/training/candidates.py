@@ -1,0 +1,279 @@
+"""The plans that are tried: every layout a size, a model and a chip allow, with its variants.
+
+Layouts are the degrees that are possible at a size; their variants are micro-batches and model chunks. A block of
+layouts with its variants is a grid (chunks × micro-batches × layouts), so that what a variant does not change is
+worked out once. The recomputation of every plan is solved for: the least that fits.
+
+The list keeps to what people run: no full sharding of mixtures or pipelines, the recomputation that compilers do
+anyway, tensor parallelism inside the fast network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from core.training.chips import Chips, each
+from core.training.memory import recompute_that_fits
+from core.training.plan import STACKS, Job, Plan, micro_batches
+from core.training.shapes import Shape
+from core.training.stated import SELECTIVE_COMPILED
+
+TENSOR = (1, 2, 4, 8, 16)
+PIPELINE = (1, 2, 3, 4, 6, 8, 9, 12, 16, 32)
+CONTEXT = (1, 2)
+CONTEXT_LONG = (1, 2, 4, 8, 16, 32)
+MOST_EXPERT_RANKS = 64
+MICRO_BATCH = np.array([1.0, 2.0, 4.0, 8.0])
+MICRO_BATCH_COMPILED = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+MOST_CHUNKS = 12  # of a pipeline stage; more have not been published
+SPARE_PLACES = 3  # places of a pipeline that embedding, output head and prediction layers fill instead of layers
+LONG_SEQUENCE = 16_384  # from here on sequences are shared by ranks without need
+MAX_SHARD_ONE_SEQUENCE = 256  # nobody shards one micro-batch of one sequence over more GPUs than this
+FLASH_SINCE = 2022.5  # before fused attention every layer was recomputed
+WASTE = 4_000  # points of a grid that are no plans and cost as much as one block more
+SIZES_GRID = 24_000  # sizes × layouts that are looked at together
+GRID = 16_000  # plans of a block: its arrays stay in the cache, below what the allocator returns to the system
+
+_WITHOUT_PIPELINE = tuple(STACKS.index(s) for s in ("llm_foundry", "pytorch", "jax"))
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """Combinations of degrees that a model and a chip allow at some size, one entry each; ``expert`` goes with all.
+
+    ``chunks`` has a row per combination: model chunks per stage, 1 first, filled up with 0; ``n_chunks`` counts them.
+    """
+
+    tensor: np.ndarray
+    pipeline: np.ndarray
+    context: np.ndarray
+    sharded: np.ndarray
+    chunks: np.ndarray
+    n_chunks: np.ndarray
+    expert: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Plans as a grid: arrays broadcast to chunks × micro-batches × layouts.
+
+    ``place``: of the size of every layout; ``valid``: which of the grid are plans, and ``fits``: which of it memory
+    holds. A replica without a sequence idles: the job's batch is raised to one sequence per replica.
+    """
+
+    place: np.ndarray
+    job: Job
+    plan: Plan
+    valid: np.ndarray
+    fits: np.ndarray
+
+
+def stage_layers(n_layers: float, pipeline: float) -> float:
+    """Layers of the fullest pipeline stage.
+
+    >>> stage_layers(126, 16), stage_layers(80, 8)
+    (8.0, 10.0)
+    """
+    return float(np.ceil(n_layers / pipeline))
+
+
+def chunk_counts(n_layers: float, pipeline: float) -> tuple[float, ...]:
+    """Model chunks that a stage's layers divide into, 1 to :data:`MOST_CHUNKS`; only 1 without a pipeline.
+
+    >>> chunk_counts(80, 8), chunk_counts(80, 1)
+    ((1.0, 2.0, 5.0, 10.0), (1.0,))
+    """
+    layers = stage_layers(n_layers, pipeline)
+    return tuple(float(v) for v in range(1, MOST_CHUNKS + 1) if v == 1 or (pipeline > 1 and layers % v == 0))
+
+
+def pipelines(n_layers: float) -> tuple[int, ...]:
+    """Stages that the layers fill, but for places that embedding, head or prediction layers take.
+
+    >>> pipelines(80)
+    (1, 2, 3, 4, 8, 9, 16)
+    """
+    return tuple(p for p in PIPELINE if p <= n_layers and p * stage_layers(n_layers, p) - n_layers <= SPARE_PLACES)
+
+
+def tensors(heads: float, kv_heads: float, domain: float) -> tuple[int, ...]:
+    """Tensor ranks inside the fast network that divide the heads, and share or repeat whole heads of keys.
+
+    >>> tensors(64, 8, 8), tensors(40, 40, 8), tensors(64, 8, 72)
+    ((1, 2, 4, 8), (1, 2, 4, 8), (1, 2, 4, 8, 16))
+    """
+    return tuple(t for t in TENSOR if t <= domain and heads % t == 0 and (kv_heads % t == 0 or t % kv_heads == 0))
+
+
+def expert_ranks(n_experts: float) -> tuple[int, ...]:
+    """Ranks that the experts of a layer divide over: powers of two, or one expert each.
+
+    >>> expert_ranks(8), expert_ranks(160), expert_ranks(60), expert_ranks(0)
+    ((1, 2, 4, 8), (1, 2, 4, 8, 16, 32), (1, 2, 4, 60), (1,))
+    """
+    if not n_experts > 1:
+        return (1,)
+    powers = [2**i for i in range(MOST_EXPERT_RANKS.bit_length()) if n_experts % 2**i == 0]
+    return tuple(sorted({*powers, *([int(n_experts)] if n_experts <= MOST_EXPERT_RANKS else [])}))
+
+
+@lru_cache(maxsize=64)
+def degrees(
+    n_layers: float, heads: float, kv_heads: float, n_experts: float, domain: float, piped: bool, long: bool
+) -> Degrees:
+    """All combinations worth trying. Compiled and plain PyTorch stacks shard instead of building pipelines."""
+    grids = np.meshgrid(
+        np.array(tensors(heads, kv_heads, domain), dtype=float),
+        np.array(pipelines(n_layers) if piped else (1,), dtype=float),
+        np.array(CONTEXT_LONG if long else CONTEXT, dtype=float),
+        np.array((True, False) if piped and not n_experts > 1 else (not piped,)),
+        indexing="ij",
+    )
+    t, p, c, s = (g.ravel() for g in grids)
+    sensible = ~(s & (p > 1))
+    t, p, c, s = (v[sensible] for v in (t, p, c, s))
+    counts = [chunk_counts(n_layers, x) for x in p]
+    chunks = np.array([v + (0.0,) * (MOST_CHUNKS - len(v)) for v in counts]).reshape(len(p), MOST_CHUNKS)
+    n_chunks = np.array([len(v) for v in counts], dtype=int)
+    return Degrees(t, p, c, s, chunks, n_chunks, np.array(expert_ranks(n_experts), dtype=float))
+
+
+@dataclass(frozen=True, slots=True)
+class Layouts:
+    """Layouts of some sizes, one entry each, in the order of how many variants they have.
+
+    ``plan`` has one sequence at a time and one chunk per stage; ``chunks`` as in :class:`Degrees`. ``sequences``: of a
+    replica; ``n_micro``: the micro-batches that these are enough for.
+    """
+
+    place: np.ndarray
+    job: Job
+    plan: Plan
+    chunks: np.ndarray
+    n_chunks: np.ndarray
+    sequences: np.ndarray
+    n_micro: np.ndarray
+
+
+def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice, only_fitting: bool) -> Layouts:
+    """Every valid layout of some of the sizes, or only those of which some variant fits.
+
+    One sequence at a time, in one chunk and with everything recomputed, needs least memory.
+    """
+    torus, ranks, batch = chips.torus_axes > 0, job.ranks[sizes], job.batch_seqs[sizes]
+    group = found.tensor * found.pipeline * found.context
+    replicas = ranks[:, None] / group
+    allowed = (replicas >= 1) & (replicas == np.floor(replicas))
+    # Sharding over one replica is none: it is not tried on parts of a model, nor is it the same plan twice.
+    unsharded = not found.sharded.all()
+    allowed &= ~(found.sharded & ((group > 1) | unsharded) & (replicas <= 1))
+    if not torus:
+        allowed &= ~(found.sharded & (replicas > MAX_SHARD_ONE_SEQUENCE) & (batch[:, None] < 2 * replicas))
+    place, at = np.nonzero(allowed)
+    replicas, expert = replicas[place, at], np.ones(len(at))
+    if len(found.expert) > 1:
+        over = (replicas * (found.tensor * found.context)[at])[:, None] / found.expert
+        some, which = np.nonzero((over >= 1) & (over == np.floor(over)))
+        place, at, replicas, expert = place[some], at[some], replicas[some], found.expert[which]
+    plan = Plan(
+        tensor=found.tensor[at],
+        pipeline=found.pipeline[at],
+        context=found.context[at],
+        expert=expert,
+        expert_tensor=1.0,
+        replicas=replicas,
+        shard=np.where(found.sharded[at], np.minimum(replicas, chips.domain) if torus else replicas, 1.0),
+        micro_batch=1.0,
+        interleave=1.0,
+        recompute=1.0,
+    )
+    one = replace(job, ranks=ranks[place], batch_seqs=np.maximum(batch[place], replicas))
+    kept = np.flatnonzero(recompute_that_fits(chips, shape, one, plan)[1]) if only_fitting else np.arange(len(at))
+    sequences, stages = one.batch_seqs[kept] / replicas[kept], plan.pipeline[kept]
+    n_micro = np.searchsorted(MICRO_BATCH_COMPILED if torus else MICRO_BATCH, sequences, side="right")
+    # Chunks need a micro-batch for every stage: a stage would wait for its next chunk otherwise.
+    n_chunks = np.where(sequences >= stages, found.n_chunks[at[kept]], 1)
+    order = np.argsort((-(len(MICRO_BATCH_COMPILED) + 1) * n_chunks - n_micro).astype(np.int16), kind="stable")
+    kept = kept[order]
+    return Layouts(
+        place=place[kept] + sizes.start,
+        job=each(one, lambda v: v[kept]),
+        plan=each(plan, lambda v: v[kept]),
+        chunks=found.chunks[at[kept]],
+        n_chunks=n_chunks[order],
+        sequences=sequences[order],
+        n_micro=n_micro[order],
+    )
+
+
+def blocks(chips: Chips, shape: Shape, job: Job, only_fitting: bool = False) -> Iterator[Block]:
+    """Every valid plan of every size, block by block; of layouts of which nothing fits only where asked."""
+    torus, moe = bool(chips.torus_axes > 0), bool(shape.is_moe)
+    micro_batch = MICRO_BATCH_COMPILED if torus else MICRO_BATCH
+    least = SELECTIVE_COMPILED if torus else 1.0 if job.software_year < FLASH_SINCE else 0.0
+    heads, kv_heads = (np.round(w / max(shape.head_dim, 1.0)) for w in (shape.attention_width, shape.kv_width))
+    found = degrees(
+        float(shape.n_layers),
+        max(1.0, float(heads)),
+        max(1.0, float(kv_heads)),
+        float(shape.n_experts) if moe else 0.0,
+        float(chips.domain),
+        not torus and job.stack not in _WITHOUT_PIPELINE,
+        bool(job.seq_len > LONG_SEQUENCE),
+    )
+    ranks, batch = sizes_of(job)
+    job = replace(job, ranks=ranks, batch_seqs=batch)
+    together = max(1, SIZES_GRID // max(1, len(found.tensor) * len(found.expert)))
+    for start in range(0, len(ranks), together):
+        every = _layouts(chips, shape, job, found, slice(start, start + together), only_fitting)
+        for here in _grids(every.n_chunks, every.n_micro) if len(every.place) else ():
+            yield _block(chips, shape, every, here, micro_batch, least)
+
+
+def _block(chips: Chips, shape: Shape, every: Layouts, here: slice, micro_batch: np.ndarray, least: float) -> Block:
+    """The layouts in a slice with all their variants."""
+    most = int(every.n_chunks[here.start])
+    micro = micro_batch[: every.n_micro[here].max(), None]
+    chunks = every.chunks[here, :most].T[:, None, :]
+
+    def part(values: np.ndarray) -> np.ndarray:
+        return values[here]
+
+    plan, job = each(every.plan, part), each(every.job, part)
+    plan = replace(plan, micro_batch=micro, interleave=np.maximum(chunks, 1.0))
+    valid = micro <= every.sequences[here]
+    if most > 1:
+        valid = valid & ((chunks == 1) | ((chunks > 1) & (micro_batches(job, plan) >= plan.pipeline)))
+    share, fits = recompute_that_fits(chips, shape, job, plan, least)
+    return Block(every.place[here], job, replace(plan, recompute=share), np.broadcast_to(valid, fits.shape), fits)
+
+
+def _grids(n_chunks: np.ndarray, n_micro: np.ndarray) -> Iterator[slice]:
+    """Layouts, in the order of their variants, cut into grids that waste little on what is no plan."""
+    alike = np.flatnonzero((n_chunks[1:] != n_chunks[:-1]) | (n_micro[1:] != n_micro[:-1])) + 1
+    start, chunks, micro, plans = 0, 0, 0, 0
+    for begin, end in pairwise([0, *alike.tolist(), len(n_chunks)]):
+        v, m = int(n_chunks[begin]), int(n_micro[begin])
+        if begin > start and chunks * max(micro, m) * (end - start) - plans - v * m * (end - begin) > WASTE:
+            yield from _cut(start, begin, chunks * micro)
+            start, micro, plans = begin, 0, 0
+        chunks, micro, plans = v if begin == start else chunks, max(micro, m), plans + v * m * (end - begin)
+    yield from _cut(start, len(n_chunks), chunks * micro)
+
+
+def _cut(start: int, end: int, variants: int) -> Iterator[slice]:
+    """Slices of equal length of which each makes a grid of at most :data:`GRID` plans."""
+    n = -(-(end - start) * variants // GRID)
+    step = -(-(end - start) // n)
+    return (slice(i, min(i + step, end)) for i in range(start, end, step))
+
+
+def sizes_of(job: Job) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and sequences of every size, one entry each."""
+    ranks = np.atleast_1d(np.asarray(job.ranks, dtype=float))
+    return ranks, np.broadcast_to(np.asarray(job.batch_seqs, dtype=float), ranks.shape)
