@@ -26,6 +26,7 @@ REACH = 32.0  # sizes shown lie within this factor of the chosen one
 YOU_WIDTH = 1.2  # px of the line at the chosen size
 WIDE = 640.0  # px of a figure on a wide page, where labels must keep clear as well
 _TICK_GAP = 8.0  # px between the texts of two ticks
+_READABLE = 4.5  # contrast of small text
 _ENOUGH_NAMES = 3  # named sizes beside which only doublings are named
 _DOUBLINGS = 2.0
 _MARK_GAP = 9.0  # px between two tick marks
@@ -223,14 +224,16 @@ def free_place(
 
 
 def ink_on(colour: str, opacity: float, palette: Palette) -> str:
-    """The text colour that is read better on a tint over the page: the ink or the page's own.
+    """The text colour that is read best on a tint over the page: the ink, the page's own, or on mid-tones the extremes.
 
     >>> from ui.theme import PALETTES
     >>> ink_on("#05386c", 1.0, PALETTES["light"]), ink_on("#05386c", 0.3, PALETTES["light"])
     ('#ffffff', '#18212c')
     """
     over = [opacity * a + (1 - opacity) * b for a, b in zip(_rgb(colour), _rgb(palette.page), strict=True)]
-    return max((palette.text, palette.page), key=lambda ink: _contrast(_rgb(ink), over))
+    contrast = {ink: _contrast(_rgb(ink), over) for ink in (palette.text, palette.page, "#000000", "#ffffff")}
+    best = max((palette.text, palette.page), key=lambda ink: contrast[ink])
+    return best if contrast[best] >= _READABLE else max(contrast, key=lambda ink: contrast[ink])
 
 
 def _rgb(colour: str) -> list[float]:
