@@ -2,6 +2,8 @@
 PORT ?= 8501
 ADDRESS ?= localhost
 ARGS ?=
+# A whole run takes as many processes as there are cores; chosen tests are over before a second one has started.
+WORKERS ?= $(if $(ARGS),0,auto)
 
 PY := .venv/bin/python
 CATALOGUE := locale/compute_reckoner.pot
@@ -22,7 +24,7 @@ run: .venv/.app .venv/.tables
 	@exec $(PY) -m streamlit run app.py --server.headless true --server.port $(PORT) --server.address $(ADDRESS)
 
 test: browser
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --numprocesses $(WORKERS) --maxprocesses 4 $(ARGS)
 
 check: .venv/.dev
 	@$(MAKE) --no-print-directory --keep-going style types imports strings audit
