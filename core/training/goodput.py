@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -163,9 +164,17 @@ def uptime(chips: Any, goodput: float | None, x: Interruptions) -> Uptime:
     return Uptime(n, lost.useful, lost.billed, start_hours(x))
 
 
+@lru_cache(maxsize=4096)
+def _lost(chips: float, x: Interruptions) -> Losses:
+    """:func:`losses` of one size, kept: a slider comes back to it."""
+    return losses(chips, x)
+
+
 def _share(chips: float, useful_hours: float, scenario: Scenario, x: Interruptions) -> float:
-    wall = uptime(np.array([chips]), scenario.goodput, x).wall_hours(useful_hours, chips)
-    return max(float(useful_hours / wall), FLOOR)
+    if scenario.goodput is not None:
+        return scenario.goodput
+    wall = useful_hours / float(_lost(chips, x).useful) + start_hours(x)
+    return max(useful_hours / wall, FLOOR)
 
 
 def goodput_at(
@@ -187,7 +196,7 @@ def goodput_at(
         return interruptions(scenario, accelerator, plan, params_total, catalogue, end)
 
     x = at("likely")
-    lost, share = losses(chips, x), _share(chips, useful_hours, scenario, x)
+    lost, share = _lost(chips, x), _share(chips, useful_hours, scenario, x)
     low, high = (_share(chips, useful_hours, scenario, at(end)) for end in ("low", "high"))
     own = scenario.goodput is not None
     running = 0.0 if own else share / float(lost.useful)  # of the wall time, after the start
