@@ -120,7 +120,7 @@ def shape_of_size(params: float, active_params: float, seq_len: Any) -> Shape:
 
     Attention and head as :func:`core.training.workload.shape_from_params` of the active count. A mixture keeps a
     fifth of its active weights outside the experts, and has as many experts as its two counts imply where a token meets
-    8 of them (2 where fewer than 8 times the active experts are kept, as such models have it), in multiples of 8 (of 2).
+    8 of them (2 where fewer than 8 times the active experts are kept, as such models have it), in eights (in twos).
     """
     layers, d, ff = shape_from_params(active_params)
     kv, head_dim = 8 * 128, 128

@@ -18,6 +18,7 @@ from core.training.memory import (
     micro_batch_that_fits,
     rank_params,
     recompute_share,
+    recompute_that_fits,
 )
 from core.training.plan import ADAMW_BYTES, PRECISIONS, STACKS, Job
 from core.training.shapes import Shape, shape_of
@@ -292,6 +293,26 @@ def test_as_few_layers_are_recomputed_as_fit(case, between):
         assert held == pytest.approx(USABLE_SHARE * hbm, rel=1e-9)
     assert fitted(case, 1.001 * none / USABLE_SHARE) == (0.0, True)
     assert fitted(case, 0.999 * full / USABLE_SHARE) == (1.0, False)
+
+
+@given(cases(), number(0.01, 1.2), number(0, 1))
+def test_the_share_solved_for_is_the_least_that_fits(case, between, least):
+    """Whichever stage is the fullest: a smaller share does not fit, and where none is said to fit none does."""
+    assume(case.shape.n_layers / case.plan.pipeline >= 2)
+    none, full = (float(memory_parts(*case[:3], replace(case.plan, recompute=r)).total) for r in (0.0, 1.0))
+    chip = replace(case.chips, hbm_bytes=(full + between * (none - full)) / USABLE_SHARE)
+    share, fits = (v.item() for v in map(np.asarray, recompute_that_fits(chip, *case[1:], least)))
+
+    def held(recomputed):
+        return float(memory_parts(*case[:3], replace(case.plan, recompute=recomputed)).total)
+
+    limit = USABLE_SHARE * chip.hbm_bytes
+    assert fits
+    assert held(share) <= limit * (1 + 1e-8)
+    assert share == least or held(share * (1 - 1e-4)) > limit * (1 - 1e-9)
+    assert share <= max(least, float(recompute_share(chip, *case[1:]))) + 1e-9
+    small = replace(chip, hbm_bytes=0.99 * full / USABLE_SHARE)
+    assert [float(np.asarray(v)) for v in recompute_that_fits(small, *case[1:], least)] == [1.0, 0.0]
 
 
 @given(cases(), st.sampled_from([1.0, 2.0, 8.0, 64.0]), number(0.1, 10))

@@ -53,7 +53,7 @@ def best(wish, c):
 def possible(wish):
     """Every plan that ranks and layers allow, by its degrees: its plan, and whether memory holds it."""
     _, _, plans, fits = plans_over_sizes(*wish)
-    names = ("tensor", "pipeline", "context", "expert", "replicas", "shard", "micro_batch")
+    names = ("tensor", "pipeline", "context", "expert", "replicas", "shard", "micro_batch", "interleave")
     keys = zip(*(np.broadcast_to(getattr(plans, n), len(fits)).tolist() for n in names), strict=True)
     return {key: (each(plans, lambda v, i=i: v[i]), bool(fits[i])) for i, key in enumerate(keys)}
 
@@ -157,6 +157,33 @@ def test_the_seconds_told_are_those_of_the_plan_told(wish):
     plan = each(found.plan, lambda v: v[0])
     assert found.seconds[0] == pytest.approx(seconds(wish, plan, c), rel=1e-9)
     assert found.busy[0] == pytest.approx(min(1.0, wish[2].batch_seqs / plan.replicas))
+
+
+@settings(max_examples=30)
+@given(wishes())
+def test_as_many_plans_are_counted_as_were_timed_and_those_that_fit_are_among_them(wish):
+    found = best_over_sizes(*wish, constants())
+    held = [fits for _, fits in possible(wish).values()]
+    assert sum(held) <= found.n_plans <= len(held)
+
+
+@pytest.mark.parametrize("chip", ["h100_sxm", "tpu_v5p"])
+def test_a_curve_of_64_sizes_is_its_sizes_alone(chip):
+    shape = shape_of(CATALOGUE.architectures["llama_3_1_70b"], 8192.0)
+    ranks = np.unique(np.round(np.geomspace(8, 16_384, 64) / 8) * 8)
+    job = Job(ranks, 8192.0, 1024.0, 0, 0, 2026.5)
+    together = best_over_sizes(chip_of(chip, CATALOGUE), shape, job, constants())
+    for i, n in enumerate(ranks):
+        alone = best_over_sizes(chip_of(chip, CATALOGUE), shape, replace(job, ranks=n), constants())
+        assert together.fits[i] == alone.fits[0]
+        assert together.seconds[i] == pytest.approx(alone.seconds[0], rel=1e-9)
+        assert each(together.plan, lambda v, i=i: v[i]) == each(alone.plan, lambda v: v[0])
+
+
+def test_no_sizes_are_no_plans():
+    shape = shape_of(CATALOGUE.architectures["llama_3_1_8b"], 8192.0)
+    found = best_over_sizes(SWITCHED, shape, Job(np.zeros(0), 8192.0, 64.0, 0, 0, 2025.5), constants())
+    assert len(found.seconds) == len(found.fits) == found.n_plans == 0
 
 
 @pytest.mark.parametrize("chip", [SWITCHED, TORUS], ids=["switched", "torus"])
