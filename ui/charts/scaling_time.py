@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from core.numbers import EN_DASH, HOURS_PER_WEEK, duration, fill, usd
+from core.numbers import HOURS_PER_WEEK, duration, fill, span, usd
 from ui.charts import scaling_frames
 from ui.charts.base import PHONE_WIDTH, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.findings import NO_RANGE
@@ -31,6 +31,7 @@ from ui.charts.scaling_base import (
 )
 from ui.charts.scaling_title import time_title
 from ui.charts.ticks import Tick, nice_step, ticks_money_log, ticks_time_upright
+from ui.scaling_wording import days_range
 from ui.theme import FONT_SIZE, FONT_SIZE_SMALL, LINE_WIDTH, PALETTES, Scheme, rgba
 from ui.wording import Translate, identity, round_money, short_money, short_weeks
 
@@ -73,14 +74,15 @@ def lines_of(line: ScalingLine, report: Report, ground: Ground, t: Translate) ->
 
 def _hover(line: ScalingLine, k: int, report: Report, ground: Ground, t: Translate) -> str:
     samples, runs = report.workload.per_sample, report.scenario.iterations
+    hours, low, high = (float(v[k]) * runs for v in (line.wall_hours, line.wall_hours_p10, line.wall_hours_p90))
     batch = t(", batch {n:count} samples") if samples else t(", batch {n:count} tokens")
     rows = [
         fill(t("{name}, {chips:int} chips"), {"name": plain(ground.name), "chips": line.chips[k]})
         + (fill(batch, {"n": line.batch_tokens[k]}) if np.isfinite(line.batch_tokens[k]) else ""),
-        _ranged(line.wall_hours[k], line.wall_hours_p10[k], line.wall_hours_p90[k], runs, duration),
+        _ranged(hours, low, high, duration, days_range),
     ]
     if np.isfinite(line.total_usd[k]):
-        rows[1] += ", " + _ranged(line.total_usd[k], line.total_usd_p10[k], line.total_usd_p90[k], 1, usd)
+        rows[1] += ", " + _ranged(line.total_usd[k], line.total_usd_p10[k], line.total_usd_p90[k], usd, span)
     speed = {"mfu": line.mfu[k], "goodput": line.goodput[k]}
     if all(map(np.isfinite, speed.values())):
         rows.append(fill(t("MFU {mfu:pct}, goodput {goodput:pct}"), speed))
@@ -89,11 +91,13 @@ def _hover(line: ScalingLine, k: int, report: Report, ground: Ground, t: Transla
     return "<br>".join(rows)
 
 
-def _ranged(value: float, low: float, high: float, times: int, form: Callable[[float], str]) -> str:
-    text = form(float(value) * times)
+def _ranged(
+    value: float, low: float, high: float, form: Callable[[float], str], ranged: Callable[[float, float], str]
+) -> str:
+    """``7.1 days (5.9–8.7 days)``; the value alone where it has no range."""
     if not (np.isfinite(low) and np.isfinite(high)) or high - low <= NO_RANGE * abs(value):
-        return text
-    return f"{text} ({form(float(low) * times)}{EN_DASH}{form(float(high) * times)})"
+        return form(float(value))
+    return f"{form(float(value))} ({ranged(float(low), float(high))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +191,7 @@ def _draw(
 ) -> tuple[list[Props], list[Props], list[Props]]:
     """Traces, shapes and notes of one panel."""
     palette, style, values = ground.palette, ground.style, panel.values
-    span = math.log(x_ends[1] / x_ends[0])
+    length = math.log(x_ends[1] / x_ends[0])
     narrow = PHONE_WIDTH - sum(sides)
     traces: list[Props] = [band(strong.chips, values[1], values[2], style)] if has_band(*values) else []
     if panel.log and traces:
@@ -200,7 +204,7 @@ def _draw(
     solid = {"color": style.colour, "width": style.width}
     traces.append(_trace(strong, values[0], "lines+markers", solid))
     traces[-1]["marker"] = {
-        "size": dots(strong.chips, ground.chosen, narrow / span),
+        "size": dots(strong.chips, ground.chosen, narrow / length),
         "color": style.colour,
         "opacity": 1,
         "line": {"width": 0},
@@ -219,7 +223,7 @@ def _draw(
     if panel.you_text:
         at = at_size(strong.chips, ground.chosen)
         value = low if at is None else float(values[0][at])
-        where = (math.log(ground.chosen / x_ends[0]) / span, float(panel.px(np.array([value]))[0]))
+        where = (math.log(ground.chosen / x_ends[0]) / length, float(panel.px(np.array([value]))[0]))
         paths = _paths(panel, strong, weak, x_ends)
         right, up = free_place(panel.you_text, where, paths, (panel.height, *sides), FONT_SIZE)
         notes.append(
