@@ -12,7 +12,7 @@ from core.training.critical_batch import extra_tokens
 from core.training.goodput import row_of
 from ui.markup import head, table
 from ui.money_tables import money
-from ui.wording import DASH, Translate, identity, platform_names
+from ui.wording import Translate, identity, platform_names
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 MOST_BATCHES = 6  # rows of the table of larger batches
-LEAST_GROWTH = 1.01  # a batch this much larger is another one
+GROWTH = 1.9  # from row to row: about a doubling
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ def losses_table(report: Report, catalogue: Catalogue, scheme: Scheme, t: Transl
         f'<td class="w">{escape(loss.source)}</td></tr>'
         for loss in found
     )
-    spread = "" if g.own else f"{percent_fine(g.low)}{DASH}{percent_fine(g.high)}"
+    ends: dict[str, object] = {"low": percent_fine(g.low), "high": percent_fine(g.high)}
+    spread = "" if g.own else fill(t("{low} to {high} with the tables’ unlucky and lucky ends"), ends)
     useful = (
         f'<tr class="a"><th scope="row"><b>{escape(t("Steps that count"))}</b></th>'
         f'<td class="n v"><b>{percent_fine(g.share)}</b></td><td class="n v">{escape(_time(g.share * wall))}</td>'
-        f'<td class="w">{escape(fill(t("between {span} with the tables’ ends"), {"span": spread}) if spread else "")}'
-        "</td><td></td></tr>"
+        f'<td class="w">{escape(spread)}</td><td></td></tr>'
     )
     name = platform_names(report.platforms, t, full=True)[p.id]
     label = fill(t("What takes the time of a run on {n:int} {name} chips"), {"n": p.size.chips, "name": name})
@@ -151,7 +151,11 @@ def batches_table(report: Report, scaling: Scaling, scheme: Scheme, t: Translate
     if weak is None or critical is None:
         return ""
     asked = report.scenario.batch_tokens
-    places = [i for i, batch in enumerate(weak.batch_tokens) if batch > LEAST_GROWTH * asked][:MOST_BATCHES]
+    places, last = [], asked
+    for i, batch in enumerate(weak.batch_tokens):
+        if batch >= GROWTH * last and len(places) < MOST_BATCHES:
+            places.append(i)
+            last = batch
     if not places:
         return ""
     header = head(

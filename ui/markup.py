@@ -6,6 +6,7 @@ theme; only swatches, bars and reasons why not carry colours of their own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -19,6 +20,7 @@ _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 WHISKER_PX = 14  # a range is never drawn narrower, so that it shows on both sides of its dot
 CARD_PX = 420  # charts side by side need this much each
 SMALL_CARD_PX = 280  # three small ones in a row
+POPOVER_PX = 400
 PLAN_PX = 330  # the card of the plan beside a chart
 STRIP_PX = 168  # a slider of the strip, and its buttons, need this much each
 HEAD_PX = 400  # a heading beside a choice needs this much, or the choice stands below it
@@ -38,6 +40,15 @@ SCALING = f"""<style>
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
 </style>"""  # on a narrow desktop the buttons take a row of their own, instead of cutting the matching rule
+
+
+def popover_room(label: str) -> str:
+    """Rules that let the popover with this label open upwards where little room is below it.
+
+    It opens empty and would take that little room; with this much in it, it does not.
+    """
+    body = f'[data-testid="stPopoverBody"][aria-label={json.dumps(label)}]'
+    return f"<style>{body}{{min-height:min({POPOVER_PX}px,60vh)}}</style>"
 
 
 def _style(scheme: Scheme) -> str:

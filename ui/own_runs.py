@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
 from core.messages import message
@@ -12,7 +10,7 @@ from core.own_run_text import SPEEDS
 from core.scenario import MAX_OWN_RUNS, OwnRun
 from core.training.maturity import speed_factor
 from core.training.own_runs import mark, measured_mfu
-from ui import controls
+from ui import controls, markup
 from ui.controls import Desk, Values
 from ui.frame import View, escape, small
 from ui.i18n import Translator, translator
@@ -25,7 +23,6 @@ TYPED = (CHIPS, RATE, STEP, BATCH)
 MAX_UPLOAD_MB = 1  # the least Streamlit can be told; core takes less and says so
 MOST_SHOWN = 5
 WIDTH = 340
-LEAST_HEIGHT = 400
 
 
 def speed_help(view: View) -> str:
@@ -52,9 +49,7 @@ def draw(view: View) -> None:
     t, n = view.t, len(view.scenario.measured)
     # The label stays the same: with another one Streamlit takes it for another popover, and closes it.
     label = t("Your measurements")
-    # It opens empty and would take the little room below it on a phone; with this much in it, it opens upwards there.
-    body = f'[data-testid="stPopoverBody"][aria-label={json.dumps(label)}]'
-    st.html(f"<style>{body}{{min-height:min({LEAST_HEIGHT}px,60vh)}}</style>")
+    st.html(markup.popover_room(label))
     box = st.popover(label, type="tertiary", icon=":material/speed:", key=_OPEN, on_change="rerun")
     if n:
         st.markdown(small(_counted(view)))

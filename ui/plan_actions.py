@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.next_change import NextChange, next_change
 from core.training.frameworks import configurations
-from ui import controls, plan_card
+from ui import controls, markup, plan_card
 from ui.frame import View, escape, small
 from ui.wording import listing
 
@@ -58,8 +58,10 @@ def _copy(view: View) -> None:
     found = configurations(p.plan, p.accelerator, p.size, view.scenario, view.catalogue) if p.plan else ()
     if not found:
         return
+    label = view.t("Copy as {names}", names=listing([one.name for one in found], view.t))
+    st.html(markup.popover_room(label))
     box = st.popover(
-        view.t("Copy as {names}", names=listing([one.name for one in found], view.t)),
+        label,
         type="tertiary",
         icon=":material/content_copy:",
         key="open_configurations",

@@ -47,6 +47,7 @@ CSS = f"""<style>
 .plc .cp{{flex:1 1 0;min-width:0}}
 .plc .cp.e{{flex:0 1 auto}}
 .plc .hd{{margin-top:8px}}
+.plc p{{font-size:13px;line-height:1.35;margin:4px 0 0}}
 .st-key-plan_actions{{margin-top:8px}}
 .plc .gs{{display:flex;flex-wrap:wrap;gap:{GROUP_PX}px;margin-bottom:3px}}
 .plc .g{{display:grid;gap:{SPACE_PX}px;grid-auto-rows:{SQUARE_PX}px}}
@@ -168,7 +169,9 @@ def memory_html(p: PlatformEstimate, style: Style, t: Translate = identity) -> s
 
 
 def rows_of(p: PlatformEstimate, report: Report, t: Translate = identity) -> list[tuple[str, str]]:
-    """What the card says in lines: only what is known."""
+    """What the card says in lines: only what is known, and nothing of a size that does not hold the model."""
+    if not p.fits:
+        return []
     found = [
         (t("Batch"), batch_text(p.plan, t) if p.plan else ""),
         (t("Limits speed"), limits_text(p, t)),

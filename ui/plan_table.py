@@ -19,6 +19,7 @@ from ui.scaling_wording import (
     largest_limits,
     memory_text,
     no_days,
+    no_plan,
     wait_text,
     why_no_plan,
 )
@@ -134,15 +135,16 @@ def _cash(p: PlatformEstimate, t: Translate) -> str:
 
 def _plan(p: PlatformEstimate, report: Report, t: Translate) -> str:
     memory = memory_text(p, t)
-    if p.plan is None:
-        return two(f'<span class="g">{escape(why_no_plan(p, report, t))}</span>', escape(memory), "w")
-    again = t("micro-batch {n:int}, recompute {share:pct}") if p.plan.recompute > LITTLE else t("micro-batch {n:int}")
-    detail = fill(again, {"n": p.plan.micro_batch, "share": p.plan.recompute})
+    if p.plan is None or not p.fits:
+        why = f'<span class="g" title="{escape(why_no_plan(p, report, t))}">{escape(no_plan(p, t))}</span>'
+        return two(why, escape(memory), "")
+    again = p.plan.recompute > LITTLE
+    detail = fill(t("recompute {share:pct}"), {"share": p.plan.recompute}) if again else ""
     return two(escape(say(plan_degrees(p.plan), t)), escape(" · ".join(filter(None, (memory, detail)))), "")
 
 
 def _limits(p: PlatformEstimate, t: Translate) -> str:
-    told = [f"{name} {percent(share)}" for name, share in largest_limits(p, t)]
+    told = [f"{name} {percent(share)}" for name, share in largest_limits(p, t)] if p.fits else []
     return two(escape(told[0]) if told else EN_DASH, escape(told[1]) if len(told) > 1 else "", "")
 
 
@@ -150,13 +152,15 @@ def _speed(p: PlatformEstimate, t: Translate) -> str:
     u = p.utilisation
     if u is None:
         return _gap(t("no published peak"))
+    if not p.fits:
+        return _gap("")
     origin = t("extrapolated") if is_extrapolated(p) else few_runs(p, t) or origin_name(u.origin, t)
     return two(escape(mfu_range(u)), escape(origin))
 
 
 def _goodput(p: PlatformEstimate, report: Report, t: Translate) -> str:
     g = p.goodput
-    if g is None:
-        return two(EN_DASH, "")
+    if g is None or not p.fits:
+        return _gap("")
     below = t("your value") if g.own else failure_text(g, t)
     return two(percent(g.share), f'<span title="{escape(wait_text(p, report, t))}">{escape(below)}</span>')

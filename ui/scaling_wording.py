@@ -196,6 +196,13 @@ def why_no_plan(p: PlatformEstimate, report: Report, t: Translate = identity) ->
     return t("No plan is worked out for this model; its speed is taken from published runs.")
 
 
+def no_plan(p: PlatformEstimate, t: Translate = identity) -> str:
+    """The same in two words, for a cell of a table."""
+    if p.utilisation is None:
+        return t("no published peak")
+    return t("speed taken from runs") if p.fits else t("no plan fits")
+
+
 def no_days(p: PlatformEstimate, t: Translate = identity) -> str:
     """Why a row of the plan table has no days and no cash, in two words; empty when it has."""
     return why_no_total(p, t) or ("" if p.wall_hours is not None else t("no time known"))

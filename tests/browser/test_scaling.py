@@ -1,4 +1,4 @@
-"""The Scaling page in the browser: a first visit, one move that moves all, Try it, inputs in the link, phone, themes."""
+"""The Scaling page in the browser: a first visit, one move that moves all, Try it, inputs in links, phone, themes."""
 
 from __future__ import annotations
 
@@ -170,6 +170,12 @@ def test_the_plan_can_be_copied(server: Server, page: Page) -> None:
     card(page).get_by_role("button", name="Copy as MaxText").click()
     wait_idle(page)
     assert "ici_fsdp_parallelism" in page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first.inner_text()
+
+
+def test_six_platforms_are_in_sight_with_all_that_is_said_of_them(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/scaling")
+    assert table(page).locator("tbody tr").count() == 6
+    assert table(page).evaluate("e => e.scrollWidth <= e.clientWidth"), "no column is out of sight"
 
 
 @pytest.mark.parametrize("width", [1440, 1024])

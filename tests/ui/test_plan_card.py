@@ -138,6 +138,8 @@ def test_what_does_not_fit_is_red_and_says_by_how_much(catalogue: Catalogue) -> 
     assert "33 too much" in text(html) and "free" not in text(html)
     assert "No plan fits: at least 120 GB a chip, and 87.4 GB usable." in text(html)
     assert card_title(report, catalogue) == "No plan at 128 chips"
+    for label in ("Limits speed", "Goodput", "Compile", "Calendar"):
+        assert label not in text(html), "nothing is promised of a size that does not hold the model"
 
 
 def test_a_plan_that_fills_its_memory_to_the_last_byte_fits(catalogue: Catalogue) -> None:
