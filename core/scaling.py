@@ -170,7 +170,7 @@ def _own(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> ScalingRu
 def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     """Useful work a chip over the data-parallel degree, everything else of the chosen plan kept.
 
-    From one replica to :data:`MOST_DEGREE` of them: with the tokens of each kept, so that the batch grows, and with
+    From one replica, or as many as the experts spread over, to :data:`MOST_DEGREE`: with the tokens of each kept, so that the batch grows, and with
     the batch kept, up to one sequence a replica. Memory is not asked. ``None`` where there is no plan.
     """
     p, scenario = report.focus, report.scenario
@@ -178,8 +178,9 @@ def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     if p.plan is None or shape is None:
         return None
     plan, chip, c = p.plan, chip_of(p.accelerator.id, catalogue), constants()
-    degree = 2.0 ** np.arange(0, math.log2(MOST_DEGREE) + 1)
     per_copy = plan.tensor * plan.pipeline * plan.context
+    fewest = 2.0 ** math.ceil(math.log2(max(1.0, plan.expert / per_copy)))  # replicas that the experts spread over
+    degree = fewest * 2.0 ** np.arange(0, math.log2(MOST_DEGREE / fewest) + 1)
     seqs = max(1.0, plan.batch_seqs / plan.replicas)
     widest = chip.domain / per_copy if chip.torus_axes else math.inf
     shard = np.minimum(degree, max(1.0, widest)) if plan.shard > 1 else np.ones_like(degree)
@@ -190,7 +191,7 @@ def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
             float(plan.tensor),
             float(plan.pipeline),
             float(plan.context),
-            np.minimum(float(plan.expert), degree * per_copy),
+            float(plan.expert),
             1.0,
             degree,
             shard,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,24 @@ CENT = 0.01
 
 
 def scaling_verdict(report: Report, found: Scaling | None) -> Message:
-    """At most two sentences, one bold clause. The numbers are those of the chart."""
+    """At most two sentences, one bold clause. The numbers are those of the chart: hours are those of all runs."""
     p, scenario = report.focus, report.scenario
     if p.wall_hours is None:
         return message("scaling_no_speed", chip=p.label, problem=p.problems[0] if p.problems else "")
     if found is None or not p.fits:
         return report.verdict
-    line, at = found.strong, int(np.searchsorted(found.strong.chips, p.size.chips))
+    one, n_runs = found.strong, scenario.iterations
+    line = replace(one, wall_hours=one.wall_hours * n_runs)  # as the chart and the deadline count them
+    at = int(np.searchsorted(line.chips, p.size.chips))
     hours, usd = float(line.wall_hours[at]), float(line.total_usd[at])
     said: dict[str, Any] = {"n": p.size.chips, "chip": p.label, "hours": hours, "usd": usd}
     if np.isnan(usd):
         return message("scaling_unpriced", **said, tail=_tail(line, at))
     deadline = scenario.deadline_weeks * HOURS_PER_WEEK
-    late, over = hours * scenario.iterations > deadline, usd > scenario.budget_usd
+    late, over = hours > deadline, usd > scenario.budget_usd
     if not (late or over):
         return message("scaling_rent" if p.size.chips > 1 else "scaling_rent_one", **said, tail=_tail(line, at))
-    in_time = line.wall_hours * scenario.iterations <= deadline
+    in_time = line.wall_hours <= deadline
     able = np.flatnonzero(in_time & (line.total_usd <= scenario.budget_usd))
     code = "scaling_both" if late and over else "scaling_late" if late else "scaling_dear"
     lead = message(code, **said, deadline=deadline, budget=scenario.budget_usd)

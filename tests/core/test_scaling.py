@@ -177,7 +177,7 @@ def test_the_sentence_has_the_numbers_of_the_chart(scenario):
     assert len(said.text.split()) <= 55
     assert "nan" not in said.text
     if said.code == "scaling_rent":
-        assert said.params["hours"] == pytest.approx(report.focus.wall_hours)
+        assert said.params["hours"] == pytest.approx(report.focus.wall_hours * scenario.iterations)
         assert said.params["usd"] == pytest.approx(report.focus.bills["cash"].total_usd)
 
 
@@ -230,7 +230,7 @@ def test_some_change_is_worth_trying_on_gpus_in_bf16():
 
 
 def test_data_parallel_efficiency_starts_whole_and_does_not_collapse():
-    """The claim of 40 % at 128 has no counterpart: with the tokens of each chip kept, exchange is as long at any degree."""
+    """The claim of 40 % at 128 has no counterpart: with the tokens of each chip kept, exchange takes as long."""
     curve = degree_curve(estimate(BASE, CATALOGUE), CATALOGUE)
     assert curve.efficiency[0] == 1.0
     at = dict(zip(curve.degree, curve.efficiency, strict=True))
