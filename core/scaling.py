@@ -170,8 +170,9 @@ def _own(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> ScalingRu
 def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     """Useful work a chip over the data-parallel degree, everything else of the chosen plan kept.
 
-    From one replica, or as many as the experts spread over, to :data:`MOST_DEGREE`: with the tokens of each kept, so that the batch grows, and with
-    the batch kept, up to one sequence a replica. Memory is not asked. ``None`` where there is no plan.
+    From one replica, or as many as the experts spread over, to :data:`MOST_DEGREE`: with the tokens of each kept, so
+    that the batch grows, and with the batch kept, up to one sequence a replica. Memory is not asked. ``None`` where
+    there is no plan.
     """
     p, scenario = report.focus, report.scenario
     shape = shape_for(scenario, catalogue)
