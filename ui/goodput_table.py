@@ -151,7 +151,8 @@ def batches_table(report: Report, scaling: Scaling, scheme: Scheme, t: Translate
     if weak is None or critical is None:
         return ""
     asked = report.scenario.batch_tokens
-    places, last = [], asked
+    places: list[int] = []
+    last = asked
     for i, batch in enumerate(weak.batch_tokens):
         if batch >= GROWTH * last and len(places) < MOST_BATCHES:
             places.append(i)

@@ -8,6 +8,7 @@ platform's colour, and what the drawing shows is said in words under it.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,8 @@ _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 CSS = f"""<style>
 .plc{{font-size:13px;line-height:1.35}}
 .plc small{{display:block;font-size:11.5px;line-height:1.35;color:{_MUTED}}}
-.plc .pl{{display:flex;gap:14px;margin:2px 0 0}}
-.plc .cp{{flex:1 1 0;min-width:0}}
+.plc .pl{{display:flex;flex-wrap:wrap;gap:4px 14px;margin:2px 0 0}}
+.plc .cp{{flex:1 1 150px;min-width:0}}
 .plc .cp.e{{flex:0 1 auto}}
 .plc .hd{{margin-top:8px}}
 .plc p{{font-size:13px;line-height:1.35;margin:4px 0 0}}
@@ -99,8 +100,21 @@ def _group(n: int, css: str) -> str:
 
 
 def layout_html(layout: Layout, style: Style, t: Translate = identity) -> str:
-    """The chips of at most two copies, those left over, and what is not drawn, in words."""
+    """The chips of at most two copies, those left over, and what is not drawn, in words.
+
+    Copies of one chip each are drawn all, as chips of their nodes.
+    """
+    if layout.copy_chips == 1 < layout.copies:
+        said = fill(t("{n:int} copies, each on one chip"), {"n": layout.copies})
+        whole = replace(layout, copies=1, copy_chips=layout.copies, stages=1)
+        return _drawn(whole, style, [said], t)
     shown = min(layout.copies, MOST_COPIES)
+    return _drawn(layout, style, [_copy_text(layout, i, t) for i in range(shown)], t)
+
+
+def _drawn(layout: Layout, style: Style, captions: list[str], t: Translate) -> str:
+    """As many copies as there are captions."""
+    shown = len(captions)
     per, groups = squares_of(shown, layout.copy_chips, layout.stages, layout.group_chips)
     fade = (1.0 - PALEST) / max(layout.stages - 1, 1)
     body = "".join(
@@ -108,7 +122,7 @@ def layout_html(layout: Layout, style: Style, t: Translate = identity) -> str:
         for stage in range(layout.stages)
         for n in groups
     )
-    drawn = [_block(body, _copy_text(layout, i, t)) for i in range(shown)]
+    drawn = [_block(body, caption) for caption in captions]
     if layout.idle:
         squares = min(MOST_IDLE, max(1, round(layout.idle / per)))
         drawn.append(_block(_group(squares, "class=n"), fill(t("{n:int} idle"), {"n": layout.idle}), "cp e"))
@@ -129,9 +143,9 @@ def _block(squares: str, text: str, css: str = "cp") -> str:
 def _copy_text(layout: Layout, place: int, t: Translate) -> str:
     values: dict[str, object] = {"i": place + 1, "n": layout.copy_chips, "shape": layout.copy_text}
     if layout.copies == 1:
+        if layout.copy_chips == 1:
+            return t("one copy: 1 chip")
         return fill(t("one copy: {n:int} chips, {shape}") if layout.copy_text else t("one copy: {n:int} chips"), values)
-    if layout.copy_chips == 1:
-        return fill(t("copy {i:int}: one chip"), values)
     if layout.copy_text and not place:
         return fill(t("copy {i:int}: {n:int} chips, {shape}"), values)
     return fill(t("copy {i:int}: {n:int} chips"), values)
@@ -203,6 +217,14 @@ def card_subtitle(report: Report, catalogue: Catalogue, t: Translate = identity)
     return say(where_words(layout_of(p.plan, p.accelerator, p.size, catalogue)), t)
 
 
+def card_words(report: Report, catalogue: Catalogue, t: Translate = identity) -> str:
+    """The plan in one sentence; empty where there is none."""
+    p = report.focus
+    if p.plan is None:
+        return ""
+    return say(plan_sentence(p.plan, p.accelerator, layout_of(p.plan, p.accelerator, p.size, catalogue)), t)
+
+
 def card_body(report: Report, catalogue: Catalogue, scheme: Scheme, t: Translate = identity) -> str:
     """The card under its title: the layout, the memory, and what limits the run; why there is no plan where none is."""
     p = report.focus
@@ -210,7 +232,7 @@ def card_body(report: Report, catalogue: Catalogue, scheme: Scheme, t: Translate
     drawn = ""
     if p.plan is not None:
         layout = layout_of(p.plan, p.accelerator, p.size, catalogue)
-        words = say(plan_sentence(p.plan, p.accelerator, layout), t)
+        words = card_words(report, catalogue, t)
         drawn = f'<div title="{escape(words)}">{layout_html(layout, style, t)}</div>'
     why = why_no_plan(p, report, t)
     missing = f"<p>{escape(why)}</p>" if why else ""

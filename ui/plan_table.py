@@ -62,7 +62,7 @@ def plan_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
             (escape(t("Plan, and memory a chip")), False),
             (escape(t("Limits speed")), False),
             (escape(t("MFU (P10–P90)")), True),
-            (escape(t("Goodput")), True),
+            (escape(t("Goodput, failures")), True),
         ]
     )
     rows = "".join(
@@ -162,5 +162,5 @@ def _goodput(p: PlatformEstimate, report: Report, t: Translate) -> str:
     g = p.goodput
     if g is None or not p.fits:
         return _gap("")
-    below = t("your value") if g.own else failure_text(g, t)
+    below = t("your value") if g.own else failure_text(g, t, short=True)
     return two(percent(g.share), f'<span title="{escape(wait_text(p, report, t))}">{escape(below)}</span>')

@@ -100,11 +100,15 @@ def goodput_text(g: Goodput | None, t: Translate = identity) -> str:
     return fill(t("{share:pct}; {often}"), {"share": g.share, "often": failure_text(g, t)})
 
 
-def failure_text(g: Goodput, t: Translate = identity) -> str:
-    """How often the job stops: for a failure, or because spot capacity is taken back, whichever comes first."""
+def failure_text(g: Goodput, t: Translate = identity, *, short: bool = False) -> str:
+    """How often the job stops: for a failure, or because spot capacity is taken back, whichever comes first.
+
+    ``short`` is for a column that is headed by what happens.
+    """
     if g.preemption_hours is not None and g.preemption_hours < g.failure_hours:
         return fill(t("taken back every {time}"), {"time": duration(g.preemption_hours)})
-    return fill(t("a failure every {time}"), {"time": duration(g.failure_hours)})
+    form = t("one every {time}") if short else t("a failure every {time}")
+    return fill(form, {"time": duration(g.failure_hours)})
 
 
 def step_seconds(p: PlatformEstimate) -> float | None:

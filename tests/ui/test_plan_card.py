@@ -86,6 +86,16 @@ def test_more_copies_are_counted_and_many_chips_share_a_square(report: Report) -
     assert "and one more copy" in text(drawn(report, layout(copies=3, rented=192)))
 
 
+def test_copies_of_one_chip_are_drawn_all(report: Report) -> None:
+    html = drawn(report, layout(copies=64, copy_chips=1, copy_shape=(), shape=(), unit_chips=8, rented=72, group=1))
+    assert squares(html) == 72 and html.count("class=n") == 8
+    assert text(html) == "64 copies, each on one chip 8 idle"
+    many = drawn(report, layout(copies=4096, copy_chips=1, copy_shape=(), shape=(), unit_chips=8, rented=4096))
+    assert squares(many) == 128 and "a square is 32 chips" in text(many)
+    one = drawn(report, layout(copies=1, copy_chips=1, copy_shape=(1,), shape=(1,), rented=1))
+    assert squares(one) == 1 and text(one) == "one copy: 1 chip"
+
+
 def test_pipeline_stages_are_tints_and_idle_chips_hollow(report: Report) -> None:
     html = drawn(report, layout(copies=1, copy_chips=64, stages=4, rented=72, copy_shape=(), unit_chips=8))
     assert len(set(re.findall(r"opacity:([\d.]+)", html))) == 4

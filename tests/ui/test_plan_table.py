@@ -43,7 +43,7 @@ def test_a_row_says_what_the_record_says() -> None:
     assert first[3] == "FSDP 64 × 2 61 of 95 GB · recompute 35 %"
     assert first[4] == "matmul 76 % attention 8 %"
     assert first[5] == "57 % (49–64) model"
-    assert first[6] == "93 % a failure every 16.0 days"
+    assert first[6] == "93 % one every 16.0 days"
 
 
 def test_the_range_of_days_is_that_of_the_speed() -> None:
