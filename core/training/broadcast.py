@@ -29,6 +29,26 @@ def nowhere(condition: Any) -> bool:
     return not (condition if isinstance(condition, (bool, np.bool_)) else condition.any())
 
 
+def settled(condition: Any) -> Any:
+    """A condition as one where it holds for everything or for nothing, so that :func:`pick` need not make arrays.
+
+    >>> settled(np.array([True, True])), settled(np.array([False, True])).tolist()
+    (True, [False, True])
+    """
+    if isinstance(condition, (bool, np.bool_)):
+        return condition
+    return bool(condition.all()) if condition.all() or not condition.any() else condition
+
+
+def same(values: np.ndarray) -> Any:
+    """The one value of an array whose entries are all alike, else the array.
+
+    >>> same(np.ones(3)), same(np.arange(2.0)).tolist()
+    (1.0, [0.0, 1.0])
+    """
+    return values[0].item() if len(values) and (values == values[0]).all() else values
+
+
 def pick_first(conditions: list[Any], values: list[Any], otherwise: Any) -> Any:
     """``np.select``: the value of the first condition that holds, without arrays where all conditions are single.
 

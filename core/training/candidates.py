@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from core.training.broadcast import pick, same
 from core.training.chips import Chips, each
 from core.training.memory import recompute_that_fits
 from core.training.plan import STACKS, Job, Plan, micro_batches
@@ -44,15 +46,17 @@ _WITHOUT_PIPELINE = tuple(STACKS.index(s) for s in ("llm_foundry", "pytorch", "j
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """Combinations of degrees that a model and a chip allow at some size, one entry each; ``expert`` goes with all.
+    """``n`` combinations of degrees that a model and a chip allow at some size; each ``expert`` degree goes with all.
 
-    ``chunks`` has a row per combination: model chunks per stage, 1 first, filled up with 0; ``n_chunks`` counts them.
+    A degree has an entry per combination, or is one number where it is the same in all. ``chunks`` has a row per
+    combination: model chunks per stage, 1 first, filled up with 0; ``n_chunks`` counts them.
     """
 
-    tensor: np.ndarray
-    pipeline: np.ndarray
-    context: np.ndarray
-    sharded: np.ndarray
+    n: int
+    tensor: Any
+    pipeline: Any
+    context: Any
+    sharded: Any
     chunks: np.ndarray
     n_chunks: np.ndarray
     expert: np.ndarray
@@ -137,10 +141,11 @@ def degrees(
     t, p, c, s = (g.ravel() for g in grids)
     sensible = ~(s & (p > 1))
     t, p, c, s = (v[sensible] for v in (t, p, c, s))
+    expert = np.array(expert_ranks(n_experts), dtype=float)
     counts = [chunk_counts(n_layers, x) for x in p]
     chunks = np.array([v + (0.0,) * (MOST_CHUNKS - len(v)) for v in counts]).reshape(len(p), MOST_CHUNKS)
     n_chunks = np.array([len(v) for v in counts], dtype=int)
-    return Degrees(t, p, c, s, chunks, n_chunks, np.array(expert_ranks(n_experts), dtype=float))
+    return Degrees(len(t), same(t), same(p), same(c), same(s), chunks, n_chunks, expert)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,34 +172,39 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
     """
     torus, ranks, batch = chips.torus_axes > 0, job.ranks[sizes], job.batch_seqs[sizes]
     group = found.tensor * found.pipeline * found.context
-    replicas = ranks[:, None] / group
+    replicas = ranks[:, None] / np.broadcast_to(group, (found.n,))
     allowed = (replicas >= 1) & (replicas == np.floor(replicas))
     # Sharding over one replica is none: it is not tried on parts of a model, nor is it the same plan twice.
-    unsharded = not found.sharded.all()
+    unsharded = found.sharded is not True
     allowed &= ~(found.sharded & ((group > 1) | unsharded) & (replicas <= 1))
     if not torus:
         allowed &= ~(found.sharded & (replicas > MAX_SHARD_ONE_SEQUENCE) & (batch[:, None] < 2 * replicas))
     place, at = np.nonzero(allowed)
-    replicas, expert = replicas[place, at], np.ones(len(at))
+    replicas, expert = replicas[place, at], found.expert[0]
     if len(found.expert) > 1:
-        over = (replicas * (found.tensor * found.context)[at])[:, None] / found.expert
+        over = (ranks[place] / np.broadcast_to(found.pipeline, (found.n,))[at])[:, None] / found.expert
         some, which = np.nonzero((over >= 1) & (over == np.floor(over)))
         place, at, replicas, expert = place[some], at[some], replicas[some], found.expert[which]
+
+    def of(degree: Any) -> Any:
+        return degree[at] if isinstance(degree, np.ndarray) else degree
+
     plan = Plan(
-        tensor=found.tensor[at],
-        pipeline=found.pipeline[at],
-        context=found.context[at],
+        tensor=of(found.tensor),
+        pipeline=of(found.pipeline),
+        context=of(found.context),
         expert=expert,
         expert_tensor=1.0,
         replicas=replicas,
-        shard=np.where(found.sharded[at], np.minimum(replicas, chips.domain) if torus else replicas, 1.0),
+        shard=pick(of(found.sharded), np.minimum(replicas, chips.domain) if torus else replicas, 1.0),
         micro_batch=1.0,
         interleave=1.0,
         recompute=1.0,
     )
     one = replace(job, ranks=ranks[place], batch_seqs=np.maximum(batch[place], replicas))
     kept = np.flatnonzero(recompute_that_fits(chips, shape, one, plan)[1]) if only_fitting else np.arange(len(at))
-    sequences, stages = one.batch_seqs[kept] / replicas[kept], plan.pipeline[kept]
+    sequences = one.batch_seqs[kept] / replicas[kept]
+    stages = np.broadcast_to(plan.pipeline, at.shape)[kept]
     n_micro = np.searchsorted(MICRO_BATCH_COMPILED if torus else MICRO_BATCH, sequences, side="right")
     # Chunks need a micro-batch for every stage: a stage would wait for its next chunk otherwise.
     n_chunks = np.where(sequences >= stages, found.n_chunks[at[kept]], 1)
@@ -228,7 +238,7 @@ def blocks(chips: Chips, shape: Shape, job: Job, only_fitting: bool = False) -> 
     )
     ranks, batch = sizes_of(job)
     job = replace(job, ranks=ranks, batch_seqs=batch)
-    together = max(1, SIZES_GRID // max(1, len(found.tensor) * len(found.expert)))
+    together = max(1, SIZES_GRID // max(1, found.n * len(found.expert)))
     for start in range(0, len(ranks), together):
         every = _layouts(chips, shape, job, found, slice(start, start + together), only_fitting)
         for here in _grids(every.n_chunks, every.n_micro) if len(every.place) else ():
@@ -245,12 +255,14 @@ def _block(chips: Chips, shape: Shape, every: Layouts, here: slice, micro_batch:
         return values[here]
 
     plan, job = each(every.plan, part), each(every.job, part)
-    plan = replace(plan, micro_batch=micro, interleave=np.maximum(chunks, 1.0))
+    plan = replace(plan, micro_batch=micro, interleave=np.maximum(chunks, 1.0) if most > 1 else 1.0)
     valid = micro <= every.sequences[here]
     if most > 1:
         valid = valid & ((chunks == 1) | ((chunks > 1) & (micro_batches(job, plan) >= plan.pipeline)))
     share, fits = recompute_that_fits(chips, shape, job, plan, least)
-    return Block(every.place[here], job, replace(plan, recompute=share), np.broadcast_to(valid, fits.shape), fits)
+    grid = (most, *valid.shape[-2:])
+    valid, fits = (np.broadcast_to(v, grid) for v in (valid, fits))
+    return Block(every.place[here], job, replace(plan, recompute=share), valid, fits)
 
 
 def _grids(n_chunks: np.ndarray, n_micro: np.ndarray) -> Iterator[slice]:

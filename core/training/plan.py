@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.training.broadcast import pick
+from core.training.broadcast import pick, settled
 
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8")
 ADAMW_BYTES = 12.0  # fp32 master weight and two moments; what the fitted traffic of the optimiser is for
@@ -65,7 +65,7 @@ class Plan:
     @property
     def is_sharded(self) -> Any:
         """Whether weights are fully sharded."""
-        return np.asarray(self.shard) > 1
+        return settled(np.asarray(self.shard) > 1)
 
     @property
     def state_group(self) -> Any:

@@ -315,7 +315,9 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     # What runs beside the ring of keys and values cannot hide weights as well.
     compute = kernels + (context - keys)
     inner = (head + quantise + permute + expert) + kernels + launch + tensor + context
-    bubble = inner * (c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave))
+    bubble = 0.0
+    if not nowhere(plan.pipeline > 1):
+        bubble = inner * (c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave))
     data = data_seconds(chips, shape, job, plan, compute, c)
     slices = slice_seconds(chips, shape, job, plan, compute, c)
     optimizer = c["optimizer_traffic"] / chips.hbm_bytes_per_s * (job.optimizer_bytes / ADAMW_BYTES) + job.host_seconds

@@ -71,8 +71,8 @@ def test_chunks_shorten_the_bubble_and_keep_no_less(wish):
     chip, shape, _ = wish
     _, one, plan, _ = plans_over_sizes(*wish)
     even = replace(plan, recompute=0.0)
-    bubble = np.asarray(step_parts(chip, shape, one, even, constants()).bubble)
-    memory = np.asarray(memory_parts(chip, shape, one, even).total)
+    bubble = np.broadcast_to(step_parts(chip, shape, one, even, constants()).bubble, plan.tensor.shape)
+    memory = np.broadcast_to(memory_parts(chip, shape, one, even).total, plan.tensor.shape)
     alike = {}
     for i, key in enumerate(zip(*(np.broadcast_to(getattr(plan, n), len(bubble)) for n in DEGREES[:-1]), strict=True)):
         alike.setdefault(key, []).append((float(plan.interleave[i]), bubble[i], memory[i]))
