@@ -55,7 +55,7 @@ _MANTISSAS = ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8), (1, 2, 3, 5), (1, 2, 
 
 def log_values(low: float, high: float, min_gap: float, length: float) -> list[float]:
     """Round values on a log axis from ``low`` to ``high`` that is ``length`` px long, ``min_gap`` px apart or more."""
-    decades = math.log10(high / low)
+    decades = math.log10(high) - math.log10(low)  # their ratio may be beyond what a number can be
     px = length / decades if decades > 0 else length
     if decades < 0.18:  # under a factor of 1.5 a log axis is read as a linear one
         step = nice_step((high - low) / max(2, length / (min_gap * 1.6)))
