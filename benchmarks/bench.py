@@ -170,12 +170,11 @@ def planner_cases() -> list[Case]:
         ("h100_sxm", "llama_3_1_70b"),
         ("tpu_v5p", "llama_3_1_70b"),
         ("h100_sxm", "deepseek_v3"),
-        ("tpu_v5p", "deepseek_v3"),
     ):
         chip, shape = chip_of(chip_id, catalogue), shape_of(catalogue.architectures[model], 8192.0)
         ranks = np.array([s.chips for s in catalogue.sizes(chip_id)], dtype=float) * chip.ranks_per_chip
         for n in (N_BATCHES, 1):
-            batch = np.geomspace(32.0, 4096.0, n) if n > 1 else np.array([512.0])
+            batch = np.geomspace(128.0, 4096.0, n) if n > 1 else np.array([512.0])  # 1 to 34 million tokens
             job = Job(np.repeat(ranks, n), 8192.0, np.tile(batch, len(ranks)), 0, STACKS.index("vendor"), 2026.5)
             run = partial(best_over_sizes, chip, shape, job, c)
             plans = run().n_plans

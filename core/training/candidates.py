@@ -152,14 +152,14 @@ def degrees(
 class Layouts:
     """Layouts of some sizes, one entry each, in the order of how many variants they have.
 
-    ``plan`` has one sequence at a time and one chunk per stage; ``chunks`` as in :class:`Degrees`. ``sequences``: of a
-    replica; ``n_micro``: the micro-batches that these are enough for.
+    ``plan`` has one sequence at a time and one chunk per stage; ``degrees``: their place in :class:`Degrees`.
+    ``sequences``: of a replica; ``n_micro``: the micro-batches that these are enough for.
     """
 
     place: np.ndarray
     job: Job
     plan: Plan
-    chunks: np.ndarray
+    degrees: np.ndarray
     n_chunks: np.ndarray
     sequences: np.ndarray
     n_micro: np.ndarray
@@ -214,7 +214,7 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
         place=place[kept] + sizes.start,
         job=each(one, lambda v: v[kept]),
         plan=each(plan, lambda v: v[kept]),
-        chunks=found.chunks[at[kept]],
+        degrees=at[kept],
         n_chunks=n_chunks[order],
         sequences=sequences[order],
         n_micro=n_micro[order],
@@ -242,23 +242,25 @@ def blocks(chips: Chips, shape: Shape, job: Job, only_fitting: bool = False) -> 
     for start in range(0, len(ranks), together):
         every = _layouts(chips, shape, job, found, slice(start, start + together), only_fitting)
         for here in _grids(every.n_chunks, every.n_micro) if len(every.place) else ():
-            yield _block(chips, shape, every, here, micro_batch, least)
+            yield _block(chips, shape, every, here, found.chunks, micro_batch, least)
 
 
-def _block(chips: Chips, shape: Shape, every: Layouts, here: slice, micro_batch: np.ndarray, least: float) -> Block:
+def _block(
+    chips: Chips, shape: Shape, every: Layouts, here: slice, chunks: np.ndarray, micro_batch: np.ndarray, least: float
+) -> Block:
     """The layouts in a slice with all their variants."""
-    most = int(every.n_chunks[here.start])
-    micro = micro_batch[: every.n_micro[here].max(), None]
-    chunks = every.chunks[here, :most].T[:, None, :]
 
     def part(values: np.ndarray) -> np.ndarray:
         return values[here]
 
-    plan, job = each(every.plan, part), each(every.job, part)
-    plan = replace(plan, micro_batch=micro, interleave=np.maximum(chunks, 1.0) if most > 1 else 1.0)
+    most = int(every.n_chunks[here.start])
+    micro = micro_batch[: every.n_micro[here].max(), None]
+    plan, job = replace(each(every.plan, part), micro_batch=micro), each(every.job, part)
     valid = micro <= every.sequences[here]
     if most > 1:
-        valid = valid & ((chunks == 1) | ((chunks > 1) & (micro_batches(job, plan) >= plan.pipeline)))
+        of_stage = chunks[every.degrees[here], :most].T[:, None, :]
+        plan = replace(plan, interleave=np.maximum(of_stage, 1.0))
+        valid = valid & ((of_stage == 1) | ((of_stage > 1) & (micro_batches(job, plan) >= plan.pipeline)))
     share, fits = recompute_that_fits(chips, shape, job, plan, least)
     grid = (most, *valid.shape[-2:])
     valid, fits = (np.broadcast_to(v, grid) for v in (valid, fits))

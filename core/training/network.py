@@ -33,8 +33,9 @@ def wraps(ranks: Any, axes: Any, wraps_at: Any) -> Any:
     """
     if nowhere(wraps_at > 0):
         return False
-    shortest = 2.0 ** np.floor(np.log2(np.maximum(ranks, 1.0)) / np.maximum(axes, 1) + 1e-9)
-    return (wraps_at > 0) & (shortest >= np.maximum(wraps_at, 1))
+    # The shortest axis of a near-cubic slice is a power of two: it closes from the volume of a cube of such sides on.
+    side = 2.0 ** np.ceil(np.log2(np.maximum(wraps_at, 1.0)))
+    return (wraps_at > 0) & (ranks >= side ** np.maximum(axes, 1) * (1.0 - 1e-9))
 
 
 def torus_bandwidth(axis_link: Any, axes_used: Any, wrapped: Any) -> Any:

@@ -76,13 +76,16 @@ def best_over_sizes(chips: Chips, shape: Shape, job: Job, c: Constants) -> Chose
         seconds = np.fmin(step_parts(chips, shape, block.job, block.plan, c).total, NEVER)
         n_plans += int(np.count_nonzero(block.valid))
         tried.append(_finalists(block, np.where(block.valid & block.fits, seconds, np.inf), len(ranks)))
-    held = np.isin(np.arange(len(ranks)), np.concatenate([np.zeros(0, dtype=int), *(t[0] for t in tried)]))
+    held = np.zeros(len(ranks), dtype=bool)
+    for at, *_ in tried:
+        held[at] = True
     if not (held.all() and tried):
         tried.append(_nearest_to_fitting(chips, shape, job, c, np.flatnonzero(~held)))
-    place, cost, batch, *columns = (np.concatenate(v) for v in zip(*tried, strict=True))
+    every = [np.concatenate(v) for v in zip(*tried, strict=True)]
+    close = np.flatnonzero(every[1] <= (_least(every[0], every[1], len(ranks)) * (1.0 + TIE))[every[0]])
+    place, cost, batch, *columns = (v[close] for v in every)
     plan = Plan(*columns)
-    far = cost > (_least(place, cost, len(ranks)) * (1.0 + TIE))[place]
-    order = np.lexsort((cost, plan.interleave, _split(plan), far, place))
+    order = np.lexsort((cost, plan.interleave, _split(plan), place))
     first = order[np.searchsorted(place[order], np.arange(len(ranks)))]
     seconds = np.where(cost[first] < NEVER, cost[first], np.nan)
     return Chosen(each(plan, lambda v: v[first]), seconds, held, asked / batch[first], n_plans)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.training.broadcast import nowhere, pick, pick_first
+from core.training.broadcast import nowhere, pick, pick_first, settled
 from core.training.chips import Chips
 from core.training.constants import Constants
 from core.training.memory import ADAPTER_SHARE, rank_params, state_params
@@ -237,13 +237,13 @@ def data_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any,
     """
     sharded, m = plan.is_sharded, micro_batches(job, plan)
     params = rank_params(shape, plan)
-    times = pick(plan.pipeline > 1, 1.0, m)
+    times = pick(settled(plan.pipeline > 1), 1.0, m)
     # Frozen weights are gathered but have no gradients; replicated ones stay where they are.
     trained = pick(job.frozen, ADAPTER_SHARE, 1.0)
     sent = pick(sharded, (4.0 + 2.0 * trained) * times, 4.0 * trained)
     traffic = sent * pick(plan.state_group > 1, params / data_bandwidth(chips, job, plan, c), 0.0)
     # What hides the exchange between copies of a sharded group cannot hide weights as well.
-    hybrid = (chips.torus_axes == 0) & (plan.replicas * plan.context > plan.shard)
+    hybrid = settled((chips.torus_axes == 0) & sharded & (plan.replicas * plan.context > plan.shard))
     room = compute * pick(sharded, HIDEABLE - pick(hybrid, HIDEABLE_HYBRID / m, 0.0), HIDEABLE / m)
     of_shards = pick(chips.torus_axes > 0, c["overlap_compiled"], c["overlap_sharded"])
     sharpness = 1.0 + pick(sharded, of_shards, c["overlap_replicated"])
@@ -289,7 +289,8 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     work = (shape.linear_params - shape.expert_params_active) / gain * ramp
     work = work + experts / (1.0 + (gain - 1.0) * c["gain_experts"])
     # The formulas put first what fewer plans differ in: where plans are a grid, most of the work is then done once.
-    linear = (2.0 * tokens / speed * work) * (pick(job.frozen, 2.0, 3.0) + again)
+    passes = 3.0 + again
+    linear = (2.0 * tokens / speed * work) * pick(job.frozen, passes - 1.0, passes)
     traffic_unit = layers * tokens / chips.hbm_bytes_per_s
     width = 4.0 * d + 1.5 * shape.active_ff
     head_speed = speed * c["head_efficiency"] * pick(chips.compiled, c["head_compiled"], 1.0)
@@ -298,7 +299,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     scores = 4.0 * shape.attended_tokens * shape.attention_width * layers * tokens
     attention = scores / (chips.bf16_flops * attention_efficiency(chips, shape, job, c)) * (3.5 + again)
     fused = pick(chips.compiled, c["elementwise_compiled"], 1.0)
-    elementwise = (traffic_unit * (width * c["elementwise_passes"] * fused / 4.0)) * (3.0 + again)
+    elementwise = (traffic_unit * (width * c["elementwise_passes"] * fused / 4.0)) * passes
     quantise = pick(low, traffic_unit * (width * c["quantise_passes"]), 0.0)
     graph = graph_factor(chips, shape, job, c)
     permute = pick(shape.is_moe, traffic_unit * (c["permute_bytes"] * shape.top_k * d), 0.0) * graph
@@ -309,7 +310,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     moved = 4.0 * layers * tokens * d * (plan.tensor - 1.0) / tensor_bw
     tensor = (moved * exposed) * (4.0 + 2.0 * plan.recompute)
     keys = 12.0 * layers * tokens * (plan.context - 1.0) * shape.kv_width / group_bandwidth
-    context = np.maximum(0.0, keys - 0.6 * attention)
+    context = 0.0 if nowhere(plan.context > 1) else np.maximum(0.0, keys - 0.6 * attention)
     expert = expert_seconds(chips, shape, job, plan, low, c)
     kernels = linear + attention + elementwise
     # What runs beside the ring of keys and values cannot hide weights as well.
