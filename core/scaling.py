@@ -143,9 +143,11 @@ def _memory(r: Reach, chips: int) -> dict[str, np.ndarray]:
 
 
 def _published(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> ScalingRuns:
-    """Published runs of the chip, of models like this one."""
+    """Published runs of the chip and the precision, of models like this one."""
     runs, w = published_mfu(catalogue), report.workload
     alike = (runs.accelerator_id == p.accelerator.id) & (runs.is_moe == bool(is_moe(w.params_total, w.params_active)))
+    if p.utilisation is not None:
+        alike &= runs.precision == p.utilisation.precision
     near = np.abs(np.log(runs.params / w.params_total)) <= math.log(LIKE_SIZE)
     at = np.flatnonzero(alike & near & np.isfinite(runs.mfu) & (runs.n_chips > 0))
     return ScalingRuns(
