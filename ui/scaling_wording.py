@@ -155,10 +155,12 @@ def wait_text(p: PlatformEstimate, report: Report, t: Translate = identity) -> s
 
 
 def calendar_text(p: PlatformEstimate, report: Report, t: Translate = identity) -> str:
-    """``wait 1–4 weeks, then 7.8 days``."""
+    """``wait 1–4 weeks, then 7.8 days``; of several runs one after the other: ``then 5 × 7.8 days``."""
     if p.wall_hours is None:
         return ""
-    return fill(t("{wait}, then {run}"), {"wait": wait_text(p, report, t), "run": duration(p.wall_hours)})
+    times = report.scenario.iterations
+    run = duration(p.wall_hours) if times == 1 else f"{times}{NBSP}×{NBSP}{duration(p.wall_hours)}"
+    return fill(t("{wait}, then {run}"), {"wait": wait_text(p, report, t), "run": run})
 
 
 def batch_text(plan: PlanChoice, t: Translate = identity) -> str:

@@ -172,6 +172,10 @@ def test_nothing_unknown_is_zero(catalogue: Catalogue) -> None:
         assert label not in said
 
 
+def test_runs_one_after_the_other_are_counted(catalogue: Catalogue) -> None:
+    assert "then 5 × 7.5 days" in text(card_body(planned(build_report(iterations=5)), catalogue, "light"))
+
+
 def test_what_the_reader_gave_is_said_to_be_theirs(catalogue: Catalogue) -> None:
     own = replace(GOODPUT, own=True, share=0.8)
     report = planned(build_report(wait_weeks=2.0), goodput=own)
