@@ -52,7 +52,7 @@ TARGET_MS = 12.0
 CURVE_MS = 40.0
 PLANS_PER_S = 3e6
 PUBLISHED_PLANS_PER_S = (72, 3_750)  # published simulators of training, on the machine the targets were set on
-N_BATCHES = 32
+N_PLANNED = 1_400  # sizes, each with a batch of its own, in one call of the planner
 REFERENCE_MS = 2.4
 
 
@@ -173,7 +173,7 @@ def planner_cases() -> list[Case]:
     ):
         chip, shape = chip_of(chip_id, catalogue), shape_of(catalogue.architectures[model], 8192.0)
         ranks = np.array([s.chips for s in catalogue.sizes(chip_id)], dtype=float) * chip.ranks_per_chip
-        for n in (N_BATCHES, 1):
+        for n in (round(N_PLANNED / len(ranks)), 1):
             batch = np.geomspace(128.0, 4096.0, n) if n > 1 else np.array([512.0])  # 1 to 34 million tokens
             job = Job(np.repeat(ranks, n), 8192.0, np.tile(batch, len(ranks)), 0, STACKS.index("vendor"), 2026.5)
             run = partial(best_over_sizes, chip, shape, job, c)

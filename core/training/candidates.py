@@ -37,9 +37,9 @@ SPARE_PLACES = 3  # places of a pipeline that embedding, output head and predict
 LONG_SEQUENCE = 16_384  # from here on sequences are shared by ranks without need
 MAX_SHARD_ONE_SEQUENCE = 256  # nobody shards one micro-batch of one sequence over more GPUs than this
 FLASH_SINCE = 2022.5  # before fused attention every layer was recomputed
-WASTE = 4_000  # points of a grid that are no plans and cost as much as one block more
-SIZES_GRID = 24_000  # sizes × layouts that are looked at together
-GRID = 16_000  # plans of a block: its arrays stay in the cache, below what the allocator returns to the system
+WASTE = 6_000  # points of a grid that are no plans and cost as much as one block more
+SIZES_GRID = 60_000  # sizes × layouts that are looked at together
+GRID = 32_000  # plans of a block at most: enough that NumPy's cost of a call is small, few enough for the cache
 
 _WITHOUT_PIPELINE = tuple(STACKS.index(s) for s in ("llm_foundry", "pytorch", "jax"))
 
