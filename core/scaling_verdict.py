@@ -35,17 +35,19 @@ def scaling_verdict(report: Report, found: Scaling | None) -> Message:
     late, over = hours > deadline, usd > scenario.budget_usd
     if not (late or over):
         return message("scaling_rent" if p.size.chips > 1 else "scaling_rent_one", **said, tail=_tail(line, at))
-    in_time = line.wall_hours <= deadline
-    able = np.flatnonzero(in_time & (line.total_usd <= scenario.budget_usd))
+    in_time = np.flatnonzero(line.wall_hours <= deadline)
+    able = in_time[line.total_usd[in_time] <= scenario.budget_usd]
     code = "scaling_both" if late and over else "scaling_late" if late else "scaling_dear"
     lead = message(code, **said, deadline=deadline, budget=scenario.budget_usd)
-    return message("scaling_misses", lead=lead, way=_way(report, line, able, late=late))
+    return message("scaling_misses", lead=lead, way=_way(report, line, able, in_time, late=late))
 
 
-def _way(report: Report, line: ScalingLine, able: np.ndarray, *, late: bool) -> Message:
+def _way(report: Report, line: ScalingLine, able: np.ndarray, in_time: np.ndarray, *, late: bool) -> Message:
     """The size that does what the chosen one does not; the nearest to it where none does."""
     if len(able):
         best, code = int(able[np.argmin(line.total_usd[able])]), "scaling_way"
+    elif late and len(in_time):
+        best, code = int(in_time[np.argmin(line.total_usd[in_time])]), "scaling_way_dear"
     elif late:
         best, code = int(np.argmin(line.wall_hours)), "scaling_way_fastest"
     else:

@@ -163,12 +163,9 @@ PLAN_SENTENCES: dict[str, str] = {
         "the budget of {budget:usd}.**"
     ),
     "scaling_way": N_("{n:int} chips do it in {hours:hours} for {usd:usd}."),
-    "scaling_way_fastest": N_(
-        "No size on sale meets both; the fastest has {n:int} chips, {hours:hours} and {usd:usd}."
-    ),
-    "scaling_way_cheapest": N_(
-        "No size on sale meets both; the cheapest has {n:int} chips, {usd:usd} in {hours:hours}."
-    ),
+    "scaling_way_fastest": N_("No size on sale is in time; the fastest has {n:int} chips: {hours:hours}, {usd:usd}."),
+    "scaling_way_cheapest": N_("No size on sale costs less than {usd:usd}, with {n:int} chips in {hours:hours}."),
+    "scaling_way_dear": N_("In time is {n:int} chips: {hours:hours}, but {usd:usd}."),
     "scaling_largest": N_("No larger size is sold."),
     "scaling_no_double": N_("No size twice as large is sold."),
     "scaling_no_faster": N_("Past {n:int} chips, doubling them saves no time."),

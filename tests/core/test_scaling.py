@@ -190,6 +190,13 @@ def test_what_a_missed_deadline_or_budget_says_does_meet_it():
     then = estimate(with_(chips=way.params["n"], deadline_weeks=1.0), CATALOGUE).focus
     assert then.wall_hours <= 168
     assert then.bills["cash"].total_usd <= BASE.budget_usd
+    rushed = estimate(with_(chips=32, deadline_weeks=1.0, budget_usd=100_000.0), CATALOGUE)
+    way = scaling_verdict(rushed, scaling(rushed, CATALOGUE)).params["way"]
+    assert way.code == "scaling_way_dear"
+    assert way.params["hours"] <= 168
+    assert way.params["usd"] > 100_000
+    never = estimate(with_(chips=32, deadline_weeks=0.01), CATALOGUE)
+    assert scaling_verdict(never, scaling(never, CATALOGUE)).params["way"].code == "scaling_way_fastest"
     poor = estimate(with_(budget_usd=20_000.0), CATALOGUE)
     said = scaling_verdict(poor, scaling(poor, CATALOGUE))
     assert said.params["lead"].code == "scaling_dear"
