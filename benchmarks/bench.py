@@ -36,7 +36,10 @@ from core.curves import AXES, Axis, cost_against, curves
 from core.economics.verdict import cost_verdict
 from core.estimate import estimate
 from core.link import decode, encode, preset_scenario, settle
+from core.next_change import next_change
 from core.report import Report
+from core.scaling import scaling
+from core.scaling_verdict import scaling_verdict
 from core.scenario import platform_keys
 from core.tables import DATA
 from core.training.chips import chip_of
@@ -47,7 +50,7 @@ from core.training.shapes import model_flops_per_token, shape_of
 from core.training.throughput import Work, reach, shape_for
 
 PRESET = "continue_70b"
-PAGES = {"Overview": "", "Cost": "pages/*cost.py"}
+PAGES = {"Overview": "", "Cost": "pages/*cost.py", "Scaling": "pages/*scaling.py"}
 TARGET_MS = 12.0
 CURVE_MS = 40.0
 PLANS_PER_S = 3e6
@@ -138,6 +141,23 @@ def model_cases() -> list[Case]:
         cost_against(found, axis, catalogue)
         encode(found.scenario, catalogue)
 
+    def scale() -> None:
+        found = move()
+        line = scaling(found, catalogue)
+        scaling_verdict(found, line)
+        next_change(found, catalogue)
+        encode(found.scenario, catalogue)
+
+    def keep_curves() -> None:
+        """Moving sliders works no curve out again: not one miss where every size was asked for before."""
+        before = reach.cache_info().misses
+        for _ in range(10):
+            scale()
+        assert reach.cache_info().misses == before, "a slider move worked a curve out again"
+
+    scale()
+    keep_curves()
+
     copy = Path(tempfile.mkdtemp(), "data")  # the repository's own is read once and kept
     shutil.copytree(DATA, copy)
     atexit.register(shutil.rmtree, copy.parent)
@@ -152,6 +172,7 @@ def model_cases() -> list[Case]:
             )
             for axis in AXES
         ),
+        Case(name="Scaling: settle, estimate, scaling, next change, encode", run=scale, target_ms=TARGET_MS),
         Case(name=f"- settle and estimate, {len(base.platforms)} platforms", run=move),
         Case(name="- the same for a model not seen before", run=new_model),
         Case(name="- curves", run=lambda: curves(report, catalogue)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,7 +135,7 @@ def plan_at(r: Reach, at: int, seq_len: int) -> PlanChoice:
         replicas=whole["replicas"],
         shard=whole["shard"],
         micro_batch=whole["micro_batch"],
-        micro_batches=max(1, round(batch_seqs / laid["replicas"] / laid["micro_batch"])),
+        micro_batches=max(1, math.ceil(batch_seqs / laid["replicas"] / laid["micro_batch"] - 1e-9)),
         interleave=whole["interleave"],
         recompute=laid["recompute"],
         batch_seqs=batch_seqs,

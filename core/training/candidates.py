@@ -126,6 +126,19 @@ def expert_ranks(n_experts: float) -> tuple[int, ...]:
     return tuple(sorted({*powers, *([int(n_experts)] if n_experts <= MOST_EXPERT_RANKS else [])}))
 
 
+def slice_shard(ranks: Any, replicas: Any, domain: float) -> Any:
+    """Replicas that share one copy of the weights on a torus: those of a slice, as weights stay within it.
+
+    Slices are alike: as few as hold the ranks, or the next power of two where the replicas do not divide so.
+
+    >>> slice_shard(np.array([128, 512, 768, 36864]), np.array([64, 256, 768, 36864]), 256).tolist()
+    [64.0, 128.0, 256.0, 256.0]
+    """
+    slices = np.ceil(ranks / domain)
+    slices = np.where(replicas % slices == 0, slices, 2.0 ** np.ceil(np.log2(slices)))
+    return replicas / np.where(replicas % slices == 0, slices, replicas)
+
+
 @lru_cache(maxsize=64)
 def degrees(
     n_layers: float, heads: float, kv_heads: float, n_experts: float, domain: float, piped: bool, long: bool
@@ -196,7 +209,7 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
         expert=expert,
         expert_tensor=1.0,
         replicas=replicas,
-        shard=pick(of(found.sharded), np.minimum(replicas, chips.domain) if torus else replicas, 1.0),
+        shard=pick(of(found.sharded), slice_shard(ranks[place], replicas, chips.domain) if torus else replicas, 1.0),
         micro_batch=1.0,
         interleave=1.0,
         recompute=1.0,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.training.candidates import Block, blocks, sizes_of
+from core.training.candidates import Block, blocks, sizes_of, slice_shard
 from core.training.chips import Chips, each
 from core.training.constants import Constants
 from core.training.plan import Job, Plan
@@ -130,7 +130,7 @@ def _nearest_to_fitting(
     ranks, batch = (v[place] for v in sizes_of(job))
     replicas = np.maximum(1.0, np.minimum(ranks, np.floor(batch)))
     replicas = ranks / np.maximum(1.0, np.ceil(ranks / replicas))
-    shard = np.maximum(1.0, np.minimum(replicas, chips.domain) if chips.torus_axes else replicas)
+    shard = np.maximum(1.0, slice_shard(ranks, replicas, chips.domain) if chips.torus_axes else replicas)
     experts = np.maximum(1.0, np.minimum(shape.n_experts, ranks))
     plan = Plan(1.0, 1.0, ranks / replicas, experts, 1.0, replicas, shard, 1.0, 1.0, 1.0)
     one = replace(job, ranks=ranks, batch_seqs=np.maximum(batch, replicas))
