@@ -1,8 +1,8 @@
 """The real app in a real browser: a server per session (or per test), Chromium, and pages that watch the console.
 
-Tests take ``page`` (desktop) or ``phone`` together with ``server``, or ``fresh_server`` where the server must not have
-been visited before. Without Chromium they are skipped, and say so; with ``REQUIRE_BROWSER=1`` they fail instead, for
-maintainers whose machine has one.
+Tests take ``page`` (desktop) or ``phone`` together with ``server``; or ``page`` with ``fresh_server``, which nobody has
+visited and for which the browser is new. Without Chromium they are skipped, and say so; with ``REQUIRE_BROWSER=1`` they
+fail instead, for maintainers whose machine has one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NoReturn
@@ -28,7 +28,7 @@ REQUIRED = os.environ.get("REQUIRE_BROWSER") == "1"
 if not REQUIRED:
     pytest.importorskip("playwright.sync_api")
 import playwright.sync_api as playwright_api  # noqa: E402
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent
 DESKTOP = {"width": 1440, "height": 900}
@@ -36,7 +36,7 @@ PHONE = {"width": 390, "height": 844}
 WAIT_MS = 30_000
 CHROMIUM_FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--process-per-site",
 ]  # fmt: skip
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -151,14 +151,60 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+def new_context(browser: Browser, **options: object) -> BrowserContext:
+    return browser.new_context(locale="en-US", timezone_id="UTC", reduced_motion="reduce", **options)  # type: ignore[arg-type]
+
+
+class Profile:
+    """A browser profile that tests use in turn, and leave without cookies and storage.
+
+    Its pages are new each time but share a process, which a page that stays open keeps alive: the app's scripts are
+    loaded and compiled once, and a visit costs half. A test that failed leaves none of it behind.
+    """
+
+    def __init__(self, browser: Browser, server: Server, **options: object):
+        self._browser, self._server, self._options = browser, server, options
+        self._context: BrowserContext | None = None
+
+    @contextmanager
+    def context(self, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+        """The profile for one test, emptied after it."""
+        failed_before = request.session.testsfailed
+        if self._context is None:
+            self._context = new_context(self._browser, **self._options)
+            self._context.new_page().goto(f"{self._server.url}/_stcore/health")
+        clean = False
+        try:
+            yield self._context
+            self._empty(self._context)
+            clean = request.session.testsfailed == failed_before
+        finally:
+            if not clean:
+                self.close()
+
+    def _empty(self, context: BrowserContext) -> None:
+        keeper, *opened = context.pages
+        for page in opened:
+            page.close()
+        context.clear_cookies()
+        storage = {"origin": self._server.url, "storageTypes": "local_storage,indexeddb,cache_storage,service_workers"}
+        devtools = context.new_cdp_session(keeper)
+        devtools.send("Storage.clearDataForOrigin", storage)
+        devtools.detach()
+
+    def close(self) -> None:
+        if self._context is not None:
+            self._context.close()
+            self._context = None
+
+
 @contextmanager
-def watched_page(browser: Browser, request: pytest.FixtureRequest, **options: object) -> Iterator[Page]:
-    """A page in its own context that fails its test on a console error, a script error or a request to another host.
+def watched_page(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A new page that fails its test on a console error, a script error or a request to another host.
 
     A failed test leaves a picture in test-results/.
     """
     problems: list[str] = []
-    context = browser.new_context(locale="en-US", timezone_id="UTC", reduced_motion="reduce", **options)  # type: ignore[arg-type]
     page = context.new_page()
     page.set_default_timeout(WAIT_MS)
 
@@ -181,19 +227,40 @@ def watched_page(browser: Browser, request: pytest.FixtureRequest, **options: ob
         pictures.mkdir(exist_ok=True)
         name = re.sub(r"[^\w-]+", "-", request.node.name)
         page.screenshot(path=pictures / f"{name}.png")
-    context.close()
+    context.remove_listener("request", on_request)
+    page.close()
     assert not problems, "\n".join(problems)
+
+
+def _profile(browser: Browser, server: Server, **options: object) -> Iterator[Profile]:
+    profile = Profile(browser, server, **options)
+    yield profile
+    profile.close()
+
+
+@pytest.fixture(scope="session")
+def desktop_profile(browser: Browser, server: Server) -> Iterator[Profile]:
+    yield from _profile(browser, server, viewport=DESKTOP)
+
+
+@pytest.fixture(scope="session")
+def phone_profile(browser: Browser, server: Server) -> Iterator[Profile]:
+    yield from _profile(browser, server, viewport=PHONE, is_mobile=True, has_touch=True)
 
 
 @pytest.fixture
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A desktop window, 1440 × 900."""
-    with watched_page(browser, request, viewport=DESKTOP) as page:
+    if "fresh_server" in request.fixturenames:
+        with closing(new_context(browser, viewport=DESKTOP)) as context, watched_page(context, request) as page:
+            yield page
+        return
+    with request.getfixturevalue("desktop_profile").context(request) as context, watched_page(context, request) as page:
         yield page
 
 
 @pytest.fixture
-def phone(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def phone(phone_profile: Profile, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A phone, 390 × 844, with touch."""
-    with watched_page(browser, request, viewport=PHONE, is_mobile=True, has_touch=True) as page:
+    with phone_profile.context(request) as context, watched_page(context, request) as page:
         yield page

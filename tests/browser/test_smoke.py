@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from tests.browser.driver import address, open_page
 
 if TYPE_CHECKING:
+    import pytest
     from playwright.sync_api import Page
 
-    from tests.browser.conftest import Server
+    from tests.browser.conftest import Profile, Server
 
 
 def test_a_link_may_be_the_first_visit_to_a_server(fresh_server: Server, page: Page) -> None:
@@ -34,3 +35,19 @@ def test_overview_fits_a_phone(server: Server, phone: Page) -> None:
     assert phone.locator("input[type=range]").count() >= 3
     width = phone.evaluate("document.documentElement.scrollWidth")
     assert width <= phone.evaluate("window.innerWidth"), f"the page scrolls sideways: {width} px"
+
+
+def test_nothing_of_a_reader_is_left_for_the_next(
+    server: Server, desktop_profile: Profile, request: pytest.FixtureRequest
+) -> None:
+    """Tests share a browser profile, so each must find it empty."""
+    kept = "[localStorage.length, sessionStorage.length, document.cookie.includes('a=1')]"
+    with desktop_profile.context(request) as context:
+        page = context.new_page()
+        page.goto(f"{server.url}/_stcore/health")
+        page.evaluate("localStorage.a = sessionStorage.a = document.cookie = 'a=1'")
+        assert page.evaluate(kept) == [1, 1, True]
+    with desktop_profile.context(request) as context:
+        page = context.new_page()
+        page.goto(f"{server.url}/_stcore/health")
+        assert page.evaluate(kept) == [0, 0, False]
