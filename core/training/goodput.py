@@ -174,7 +174,7 @@ def _share(chips: float, useful_hours: float, scenario: Scenario, x: Interruptio
     if scenario.goodput is not None:
         return scenario.goodput
     wall = useful_hours / float(_lost(chips, x).useful) + start_hours(x)
-    return max(useful_hours / wall, FLOOR)
+    return useful_hours / wall
 
 
 def goodput_at(

@@ -196,7 +196,7 @@ def _reach(
     at = _best_up_to(np.where(chosen.fits, tokens_per_s * sizes, -np.inf))
     tokens_per_s = tokens_per_s[at] * sizes[at] / sizes
     fits, plan = chosen.fits[at], each(chosen.plan, lambda v: v[at])
-    held = each(held, lambda v: np.broadcast_to(v, sizes.shape)[at])
+    held = MemoryParts(*(np.broadcast_to(getattr(held, n), sizes.shape)[at] for n in MemoryParts.__slots__))
     step = StepParts(*(np.broadcast_to(getattr(step, n), sizes.shape)[at] * c[CHOSEN] for n in StepParts.__slots__))
     moe = bool(shape.is_moe)
     like = [a for a in catalogue.accelerators if catalogue.silicon(a).silicon == chip.silicon]

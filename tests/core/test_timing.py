@@ -70,6 +70,20 @@ def test_a_plan_multiplies_out_and_fits(scenario):
         assert p.limited_by in LIMITS
 
 
+def test_a_model_that_is_split_at_no_size_has_all_parts_of_its_memory():
+    p = on("b200_sxm", 8, model="", params=1.7e9)
+    assert p.plan.shard == 1
+    assert p.memory_bytes["gathered"] == 0
+    assert p.memory_bytes["weights"] > 0
+
+
+def test_a_run_that_is_never_up_is_all_failures_and_no_more():
+    p = on("h100_sxm", 8, failure_chip_hours=1.0, restart_minutes=100_000.0)
+    g = p.goodput
+    assert g.share > 0
+    assert g.share + g.failures + g.checkpoints + g.start + g.waiting + g.slow == pytest.approx(1)
+
+
 def test_a_plan_that_does_not_fit_is_none_and_its_memory_says_why():
     p = on("tpu_v6e", 8)
     assert not p.fits
