@@ -17,6 +17,7 @@ from core.slice_names import parse_size
 from core.tables import nearest
 
 MAX_SHOWN = 60
+NOT_WHOLE = {"int_from_float": "a whole number", "int_parsing_size": "a smaller whole number"}  # by pydantic's type
 
 
 def value_text(value: object) -> str:
@@ -131,6 +132,6 @@ def parse_platform(text: str, catalogue: Catalogue) -> Platform:
 def out_of_range(place: str, given: object, error: ValidationError) -> Message:
     """Pydantic's first complaint as our sentence."""
     first = error.errors()[0]
-    limit = re.sub(r"^(Input|String|Value) should (be|have) ", "", first["msg"])
+    limit = NOT_WHOLE.get(first["type"]) or re.sub(r"^(Input|String|Value) should (be|have) ", "", first["msg"])
     name = str(first["loc"][-1]) if first["loc"] else place
     return message("out_of_range", "error", place, name=name, given=str(given)[:MAX_SHOWN], limit=limit)

@@ -188,3 +188,12 @@ def test_a_goodput_that_is_none_is_refused_in_one_line(capsys, given):
     said = capsys.readouterr().err
     assert "--goodput" in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"), [("0.5", "a whole number"), ("1e308", "a smaller whole number"), ("0", "equal to 1")]
+)
+def test_a_sequence_that_is_no_whole_number_is_told_what_works(capsys, given, instead):
+    assert main(["estimate", "--seq-len", given]) == 2
+    assert f'--seq-len: "{given}" is out of range; it should be' in (said := capsys.readouterr().err)
+    assert said.endswith(f"{instead}.\n")

@@ -345,6 +345,16 @@ def test_the_largest_size_is_named(report: Report) -> None:
     assert "3,072" in figure.layout.xaxis.ticktext
 
 
+@pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
+def test_speed_past_the_bf16_peak_which_narrow_formats_reach_is_inside_the_axis(report: Report, factor: float) -> None:
+    found = build_scaling(report, runs=0)
+    line = found.strong
+    faster = {name: getattr(line, name) * factor for name in ("mfu", "mfu_p10", "mfu_p90")}
+    figure = scaling_mfu_chart(report, replace(found, strong=replace(line, **faster)), "light").figure
+    low, high = figure.layout.yaxis.range
+    assert low < faster["mfu_p10"].min() < faster["mfu_p90"].max() <= high
+
+
 # --- tables --------------------------------------------------------------------------------------
 
 

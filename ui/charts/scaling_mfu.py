@@ -87,10 +87,11 @@ def _percent_ticks(ends: tuple[float, float]) -> list[Tick]:
 
 
 def _y_ends(values: np.ndarray) -> tuple[float, float]:
-    """Round ends around what is drawn, within 0 and 100 %."""
+    """Round ends around what is drawn, from 0; to 100 %, but where a narrow format passes that on the bf16 basis."""
     low, high = float(values.min()), float(values.max())
     step = 0.1 if high - low > 0.08 or high > 0.2 else 0.02
-    return max(0.0, math.floor(low / step - 0.2) * step), max(step, min(1.0, math.ceil(high / step + 0.2) * step))
+    top = math.ceil(high / step + 0.2) * step
+    return max(0.0, math.floor(low / step - 0.2) * step), max(step, top if high > 1.0 else min(1.0, top))
 
 
 def _mfu_figure(
