@@ -30,11 +30,11 @@ def scaling_verdict(report: Report, found: Scaling | None) -> Message:
     hours, usd = float(line.wall_hours[at]), float(line.total_usd[at])
     said: dict[str, Any] = {"n": p.size.chips, "chip": p.label, "hours": hours, "usd": usd}
     if np.isnan(usd):
-        return message("scaling_unpriced", **said, tail=_tail(line, at))
+        return message("scaling_unpriced", **said, tail=_tail(report, line, at))
     deadline = scenario.deadline_weeks * HOURS_PER_WEEK
     late, over = hours > deadline, usd > scenario.budget_usd
     if not (late or over):
-        return message("scaling_rent" if p.size.chips > 1 else "scaling_rent_one", **said, tail=_tail(line, at))
+        return message("scaling_rent" if p.size.chips > 1 else "scaling_rent_one", **said, tail=_tail(report, line, at))
     in_time = np.flatnonzero(line.wall_hours <= deadline)
     able = in_time[line.total_usd[in_time] <= scenario.budget_usd]
     code = "scaling_both" if late and over else "scaling_late" if late else "scaling_dear"
@@ -62,11 +62,20 @@ def doubled(line: ScalingLine, at: int) -> int | None:
     return place if place < len(line.chips) else None
 
 
-def _tail(line: ScalingLine, at: int) -> Message:
+def _no_larger(report: Report, line: ScalingLine, at: int) -> str:
+    """Why there is nothing to double to: no such size is sold, or the batch is too small for it."""
+    p, last = report.focus, at == len(line.chips) - 1
+    known = np.asarray(p.uptime.chips if p.holding is None and p.uptime is not None else p.holding or ())
+    if (known > line.chips[at] if last else known >= 2.0 * line.chips[at]).any():
+        return "scaling_unfed" if last else "scaling_unfed_double"
+    return "scaling_largest" if last else "scaling_no_double"
+
+
+def _tail(report: Report, line: ScalingLine, at: int) -> Message:
     """What doubling buys: from the first size at which it buys little, else from the chosen one."""
     next_up = doubled(line, at)
     if next_up is None:
-        return message("scaling_largest" if at == len(line.chips) - 1 else "scaling_no_double")
+        return message(_no_larger(report, line, at))
     priced = bool(np.isfinite(line.total_usd).all())
     for here in range(at, len(line.chips)):
         there = doubled(line, here)

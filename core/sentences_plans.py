@@ -168,6 +168,8 @@ PLAN_SENTENCES: dict[str, str] = {
     "scaling_way_dear": N_("In time is {n:int} chips: {hours:hours}, but {usd:usd}."),
     "scaling_largest": N_("No larger size is sold."),
     "scaling_no_double": N_("No size twice as large is sold."),
+    "scaling_unfed": N_("The batch is too small for a larger size."),
+    "scaling_unfed_double": N_("The batch is too small for a size twice as large."),
     "scaling_no_faster": N_("Past {n:int} chips, doubling them saves no time."),
     "scaling_past": N_("Past {n:int}, doubling the chips saves {saved:hours} and adds {more:pct} to the cost."),
     "scaling_past_hours": N_("Past {n:int}, doubling the chips saves {saved:hours}."),

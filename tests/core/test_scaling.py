@@ -203,6 +203,20 @@ def test_what_a_missed_deadline_or_budget_says_does_meet_it():
     assert said.params["way"].code == "scaling_way_cheapest"
 
 
+@pytest.mark.parametrize("batch", [1e5, 4e6, 64e6])
+def test_no_larger_size_is_sold_is_said_only_where_that_is_so(batch):
+    sold = [size.chips for size in CATALOGUE.sizes("tpu_v5p")]
+    for chips in (128, 2048, 6144, sold[-1]):
+        report = on("tpu_v5p", chips, batch_tokens=batch, deadline_weeks=500.0, budget_usd=1e12)
+        found = scaling(report, CATALOGUE)
+        tail = scaling_verdict(report, found).params["tail"]
+        if tail.code in ("scaling_largest", "scaling_unfed"):
+            assert found.strong.chips[-1] == chips
+            assert (tail.code == "scaling_largest") == (chips == sold[-1])
+        else:
+            assert found.strong.chips[-1] > chips
+
+
 def test_a_chip_without_a_peak_and_a_model_that_does_not_fit_have_a_sentence_too():
     report = on("tpu_v6e", 8)
     assert scaling_verdict(report, scaling(report, CATALOGUE)).code.startswith("verdict_not_fit")
