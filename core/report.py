@@ -126,7 +126,8 @@ class PlanChoice:
     """The plan of one platform at its size. Degrees count ranks (chips, or cores where a chip has several).
 
     ``replicas`` times tensor, pipeline and context is ``ranks``; ``shard``: ranks that share one copy of weights
-    and optimiser (1: weights are whole on every replica); ``recompute``: share of the layers computed again.
+    and optimiser (1: weights are whole on every replica); ``recompute``: share of the layers computed again, and
+    ``offload``: share whose activations wait in the host's memory.
     ``chips_used`` may be fewer than rented, where more would not help.
     """
 
@@ -145,6 +146,7 @@ class PlanChoice:
     batch_seqs: float
     seq_len: int
     precision: str
+    offload: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,4 +141,5 @@ def plan_at(r: Reach, at: int, seq_len: int) -> PlanChoice:
         batch_seqs=batch_seqs,
         seq_len=seq_len,
         precision=r.precision,
+        offload=laid["offload"],
     )

@@ -4,8 +4,8 @@ Layouts are the degrees that are possible at a size; their variants are micro-ba
 layouts with its variants is a grid (chunks × micro-batches × layouts), so that what a variant does not change is
 worked out once. The recomputation of every plan is solved for: the least that fits.
 
-The list keeps to what people run: no full sharding of mixtures or pipelines, the recomputation that compilers do
-anyway, tensor parallelism inside the fast network.
+The list keeps to what people run: no full sharding of mixtures or pipelines, no chunks where the step is compiled, no
+sharing of short sequences, the recomputation that compilers do anyway, tensor parallelism inside the fast network.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ import numpy as np
 
 from core.training.broadcast import pick, same
 from core.training.chips import Chips, each
-from core.training.memory import recompute_that_fits
+from core.training.memory import share_to_free
 from core.training.plan import STACKS, Job, Plan, micro_batches
 from core.training.shapes import Shape
-from core.training.stated import SELECTIVE_COMPILED
+from core.training.stated import SELECTIVE_COMPILED, freed_compiled
 
 TENSOR = (1, 2, 4, 8, 16)
 PIPELINE = (1, 2, 3, 4, 6, 8, 9, 12, 16, 32)
+CONTEXT_SHORT = (1,)
 CONTEXT = (1, 2)
 CONTEXT_LONG = (1, 2, 4, 8, 16, 32)
 MOST_EXPERT_RANKS = 64
@@ -34,7 +35,8 @@ MICRO_BATCH = np.array([1.0, 2.0, 4.0, 8.0])
 MICRO_BATCH_COMPILED = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
 MOST_CHUNKS = 12  # of a pipeline stage; more have not been published
 SPARE_PLACES = 3  # places of a pipeline that embedding, output head and prediction layers fill instead of layers
-LONG_SEQUENCE = 16_384  # from here on sequences are shared by ranks without need
+SHORTEST_SHARED = 8_192  # tokens of a sequence; no run has been published that shares a shorter one among ranks
+LONG_SEQUENCE = 16_384  # beyond this one it is shared among as many as it takes
 MAX_SHARD_ONE_SEQUENCE = 256  # nobody shards one micro-batch of one sequence over more GPUs than this
 FLASH_SINCE = 2022.5  # before fused attention every layer was recomputed
 WASTE = 6_000  # points of a grid that are no plans and cost as much as one block more
@@ -86,14 +88,25 @@ def stage_layers(n_layers: float, pipeline: float) -> float:
     return float(np.ceil(n_layers / pipeline))
 
 
-def chunk_counts(n_layers: float, pipeline: float) -> tuple[float, ...]:
-    """Model chunks that a stage's layers divide into, 1 to :data:`MOST_CHUNKS`; only 1 without a pipeline.
+def chunk_counts(n_layers: float, pipeline: float, most: int = MOST_CHUNKS) -> tuple[float, ...]:
+    """Model chunks that a stage's layers divide into, 1 to ``most``; only 1 without a pipeline.
 
     >>> chunk_counts(80, 8), chunk_counts(80, 1)
     ((1.0, 2.0, 5.0, 10.0), (1.0,))
     """
     layers = stage_layers(n_layers, pipeline)
-    return tuple(float(v) for v in range(1, MOST_CHUNKS + 1) if v == 1 or (pipeline > 1 and layers % v == 0))
+    return tuple(float(v) for v in range(1, most + 1) if v == 1 or (pipeline > 1 and layers % v == 0))
+
+
+def contexts(seq_len: float) -> tuple[int, ...]:
+    """Ranks that share a sequence of ``seq_len`` tokens.
+
+    >>> contexts(4096), contexts(8192)
+    ((1,), (1, 2))
+    """
+    if seq_len > LONG_SEQUENCE:
+        return CONTEXT_LONG
+    return CONTEXT if seq_len >= SHORTEST_SHARED else CONTEXT_SHORT
 
 
 def pipelines(n_layers: float) -> tuple[int, ...]:
@@ -141,13 +154,20 @@ def slice_shard(ranks: Any, replicas: Any, domain: float) -> Any:
 
 @lru_cache(maxsize=64)
 def degrees(
-    n_layers: float, heads: float, kv_heads: float, n_experts: float, domain: float, piped: bool, long: bool
+    n_layers: float,
+    heads: float,
+    kv_heads: float,
+    n_experts: float,
+    domain: float,
+    piped: bool,
+    context: tuple[int, ...],
+    most_chunks: int,
 ) -> Degrees:
     """All combinations worth trying. Compiled and plain PyTorch stacks shard instead of building pipelines."""
     grids = np.meshgrid(
         np.array(tensors(heads, kv_heads, domain), dtype=float),
         np.array(pipelines(n_layers) if piped else (1,), dtype=float),
-        np.array(CONTEXT_LONG if long else CONTEXT, dtype=float),
+        np.array(context, dtype=float),
         np.array((True, False) if piped and not n_experts > 1 else (not piped,)),
         indexing="ij",
     )
@@ -155,7 +175,7 @@ def degrees(
     sensible = ~(s & (p > 1))
     t, p, c, s = (v[sensible] for v in (t, p, c, s))
     expert = np.array(expert_ranks(n_experts), dtype=float)
-    counts = [chunk_counts(n_layers, x) for x in p]
+    counts = [chunk_counts(n_layers, x, most_chunks) for x in p]
     chunks = np.array([v + (0.0,) * (MOST_CHUNKS - len(v)) for v in counts]).reshape(len(p), MOST_CHUNKS)
     n_chunks = np.array([len(v) for v in counts], dtype=int)
     return Degrees(len(t), same(t), same(p), same(c), same(s), chunks, n_chunks, expert)
@@ -215,7 +235,7 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
         recompute=1.0,
     )
     one = replace(job, ranks=ranks[place], batch_seqs=np.maximum(batch[place], replicas))
-    kept = np.flatnonzero(recompute_that_fits(chips, shape, one, plan)[1]) if only_fitting else np.arange(len(at))
+    kept = np.flatnonzero(share_to_free(chips, shape, one, plan)[1]) if only_fitting else np.arange(len(at))
     sequences = one.batch_seqs[kept] / replicas[kept]
     stages = np.broadcast_to(plan.pipeline, at.shape)[kept]
     n_micro = np.searchsorted(MICRO_BATCH_COMPILED if torus else MICRO_BATCH, sequences, side="right")
@@ -247,7 +267,8 @@ def blocks(chips: Chips, shape: Shape, job: Job, only_fitting: bool = False) -> 
         float(shape.n_experts) if moe else 0.0,
         float(chips.domain),
         not torus and job.stack not in _WITHOUT_PIPELINE,
-        bool(job.seq_len > LONG_SEQUENCE),
+        contexts(float(job.seq_len)),
+        1 if chips.compiled else MOST_CHUNKS,  # no compiler is known to interleave the chunks of a stage
     )
     ranks, batch = sizes_of(job)
     job = replace(job, ranks=ranks, batch_seqs=batch)
@@ -274,10 +295,11 @@ def _block(
         of_stage = chunks[every.degrees[here], :most].T[:, None, :]
         plan = replace(plan, interleave=np.maximum(of_stage, 1.0))
         valid = valid & ((of_stage == 1) | ((of_stage > 1) & (micro_batches(job, plan) >= plan.pipeline)))
-    share, fits = recompute_that_fits(chips, shape, job, plan, least)
+    share, fits = share_to_free(chips, shape, job, plan, least)
+    again, offload = freed_compiled(share) if chips.torus_axes > 0 else (share, 0.0)
     grid = (most, *valid.shape[-2:])
     valid, fits = (np.broadcast_to(v, grid) for v in (valid, fits))
-    return Block(every.place[here], job, replace(plan, recompute=share), valid, fits)
+    return Block(every.place[here], job, replace(plan, recompute=again, offload=offload), valid, fits)
 
 
 def _grids(n_chunks: np.ndarray, n_micro: np.ndarray) -> Iterator[slice]:

@@ -188,7 +188,7 @@ def maxtext_flags(s: Setup) -> Configuration | None:
 
 
 def _maxtext_recompute(s: Setup, notes: list[Message]) -> list[str]:
-    """The policy that computes again no less than the plan: MaxText chooses by tensor, the same in every layer."""
+    """The policy that computes again no less than the plan, and frees as much: by tensor, the same in every layer."""
     asked, shape = s.plan.recompute, s.shape
     if asked < NEAR / 10:
         return ["remat_policy=minimal_with_context"]
@@ -203,10 +203,19 @@ def _maxtext_recompute(s: Setup, notes: list[Message]) -> list[str]:
         return ["remat_policy=full"]
     made = share * again / len(tensors)
     notes.append(s.note("framework_recompute_tensors", made=made, asked=asked))
-    kept = ["query_proj", "key_proj", "value_proj", "context", "out_proj", *tensors[again:]]
-    if bool(shape.is_moe):
-        kept += [f"moe_{name}" for name in tensors[again:]]
-    return ["remat_policy=custom", *(f"{name}=device" for name in kept)]
+    width, keys, d, ff = (float(v) for v in (shape.attention_width, shape.kv_width, shape.d_model, shape.active_ff))
+    values = {"query_proj": width, "key_proj": keys, "value_proj": keys, "context": width, "out_proj": d}
+    values |= {name: d if name == "mlpwo" else ff for name in tensors}
+    freed = (asked + s.plan.offload) * sum(values.values()) - sum(values.pop(name) for name in tensors[:again])
+    words = []
+    for name, size in values.items():
+        # The host takes whole tensors until as much of the chip is free as in the plan.
+        where = "offload" if s.plan.offload > 0 and freed > NEAR * size else "device"
+        freed -= size
+        words.append(f"{name}={where}")
+        if bool(shape.is_moe) and name in tensors:
+            words.append(f"moe_{name}={where}")
+    return ["remat_policy=custom", *words]
 
 
 def _maxtext_precision(s: Setup, notes: list[Message]) -> list[str]:

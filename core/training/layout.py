@@ -23,6 +23,7 @@ Unit = Literal["slice", "node", "domain", "chip"]
 TIMES = "\N{MULTIPLICATION SIGN}"
 FRACTIONS = {0.25: "quarter", 1 / 3: "third", 0.5: "half", 2 / 3: "two_thirds", 0.75: "three_quarters"}
 NEAR = 0.03  # a share this close to a fraction is said as one
+LITTLE = 0.005  # a share up to this is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +252,8 @@ def plan_sentence(plan: PlanChoice, accelerator: Accelerator, layout: Layout) ->
     if details:
         state = message("layout_state_details", "note", state=state, details=joined(details))
     parts = [state, _batch_words(plan, cores), _again_words(plan.recompute)]
+    if plan.offload > LITTLE:
+        parts.append(message("layout_offload", "note", share=percent(plan.offload)))
     if layout.idle:
         parts.append(message("layout_idle" if layout.idle > 1 else "layout_idle_one", "note", n=layout.idle))
     whole = parts[0]
@@ -285,9 +288,9 @@ def _batch_words(plan: PlanChoice, cores: bool) -> Message:
 
 def _again_words(share: float) -> Message:
     """Which layers are computed again in the backward pass."""
-    if share <= 0.005:
+    if share <= LITTLE:
         return message("layout_again_none", "note")
-    if share >= 0.995:
+    if share >= 1.0 - LITTLE:
         return message("layout_again_all", "note")
     for fraction, name in FRACTIONS.items():
         if abs(share - fraction) <= NEAR:
@@ -325,5 +328,9 @@ def plan_words(plan: PlanChoice) -> Message:
 
     Limits: degrees that are 1 are left out; the names are those of the trade.
     """
-    code = "layout_short_again" if plan.recompute > 0.005 else "layout_short"
-    return message(code, "note", degrees=plan_degrees(plan), n=plan.micro_batch, share=plan.recompute)
+    code = "layout_short_again" if plan.recompute > LITTLE else "layout_short"
+    if plan.offload > LITTLE:
+        code = "layout_short_offload"
+    return message(
+        code, "note", degrees=plan_degrees(plan), n=plan.micro_batch, share=plan.recompute, offload=plan.offload
+    )

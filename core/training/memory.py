@@ -87,7 +87,7 @@ def layers_in_flight(shape: Shape, pipeline: Any, n_micro_batches: Any, interlea
 class Activations:
     """Bytes of activations on the first and the last pipeline stage, and of the logits, which the last one keeps.
 
-    A stage keeps ``kept − share · freed`` where a share of its layers is recomputed.
+    A stage keeps ``kept − share · freed`` where a share of its layers is recomputed or offloaded.
     """
 
     first_kept: Any
@@ -150,8 +150,9 @@ def state(shape: Shape, job: Job, plan: Plan) -> State:
 def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryParts:
     """Memory of the fullest rank, by parts: of the first and the last pipeline stage, the larger counts."""
     held, active = state(shape, job, plan), activations(chips, shape, job, plan)
-    first = active.first_kept - plan.recompute * active.first_freed
-    last = active.last_kept - plan.recompute * active.last_freed
+    gone = plan.recompute + plan.offload
+    first = active.first_kept - gone * active.first_freed
+    last = active.last_kept - gone * active.last_freed
     at_end = last + active.logits > first
     return MemoryParts(
         weights=held.weights,
@@ -163,12 +164,12 @@ def memory_parts(chips: Chips, shape: Shape, job: Job, plan: Plan) -> MemoryPart
     )
 
 
-def recompute_that_fits(chips: Chips, shape: Shape, job: Job, plan: Plan, least: float = 0.0) -> tuple[Any, Any]:
-    """The smallest share of layers, at least ``least``, to recompute so that the plan fits; and whether it then fits.
+def share_to_free(chips: Chips, shape: Shape, job: Job, plan: Plan, least: float = 0.0) -> tuple[Any, Any]:
+    """The smallest share of layers, at least ``least``, whose activations must go to fit; and whether that is enough.
 
     The memory of each stage falls in proportion to the share, so the share is solved for, not searched: it is the
-    larger of what the first and the last stage need. 1 where the plan does not fit. One of a plan's own, if it has
-    any, is not looked at.
+    larger of what the first and the last stage need. 1 where the plan does not fit. What a plan recomputes or offloads
+    itself is not looked at.
     """
     held, active = state(shape, job, plan), activations(chips, shape, job, plan)
     over = held.weights + held.gradients + held.optimizer + held.gathered - USABLE_SHARE * chips.hbm_bytes
@@ -185,7 +186,7 @@ def recompute_share(chips: Chips, shape: Shape, job: Job, plan: Plan) -> Any:
     """Share of layers, 0 to 1, that whoever ran a plan is taken to have recomputed so that it fits.
 
     By the memory of recomputing nothing and everything. Where the fullest stage changes in between this is more than
-    the least share (:func:`recompute_that_fits`): the constants were fitted to runs completed so.
+    the least share (:func:`share_to_free`): the constants were fitted to runs completed so.
     """
     none, full = (memory_parts(chips, shape, job, replace(plan, recompute=share)).total for share in (0.0, 1.0))
     over = none - USABLE_SHARE * chips.hbm_bytes

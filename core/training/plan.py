@@ -48,7 +48,8 @@ class Plan:
     ``shard``: ranks over which weights, gradients and optimiser are fully sharded (1: they are not;
     the optimiser alone is then sharded over the replicas). ``expert``: ranks over which a layer's
     experts are spread; ``expert_tensor``: ranks that split one expert. ``interleave``: model chunks
-    per pipeline stage. ``recompute``: share of the layers whose activations are computed again.
+    per pipeline stage. Of the layers, ``recompute`` is the share whose activations are computed again, and
+    ``offload`` that whose activations wait in the memory of the host.
     """
 
     tensor: Any
@@ -61,6 +62,7 @@ class Plan:
     micro_batch: Any
     interleave: Any
     recompute: Any
+    offload: Any = 0.0
 
     @property
     def is_sharded(self) -> Any:

@@ -17,6 +17,7 @@ from core.training.chips import Chips, each
 from core.training.constants import Constants
 from core.training.plan import Job, Plan
 from core.training.shapes import Shape
+from core.training.stated import freed_compiled
 from core.training.step import step_parts
 
 TIE = 0.03  # plans within 3 % of the best are as good: the simplest of them is taken
@@ -125,14 +126,16 @@ def _nearest_to_fitting(
 ) -> tuple[np.ndarray, ...]:
     """What stands at the sizes where no plan fits, in the form of :func:`_finalists`.
 
-    Weights sharded over everything that has a sequence, the rest of the ranks sharing sequences, all recomputed.
+    Weights sharded over everything that has a sequence, the rest of the ranks sharing sequences, no activations
+    kept.
     """
     ranks, batch = (v[place] for v in sizes_of(job))
     replicas = np.maximum(1.0, np.minimum(ranks, np.floor(batch)))
     replicas = ranks / np.maximum(1.0, np.ceil(ranks / replicas))
     shard = np.maximum(1.0, slice_shard(ranks, replicas, chips.domain) if chips.torus_axes else replicas)
     experts = np.maximum(1.0, np.minimum(shape.n_experts, ranks))
-    plan = Plan(1.0, 1.0, ranks / replicas, experts, 1.0, replicas, shard, 1.0, 1.0, 1.0)
+    again, offload = freed_compiled(1.0) if chips.torus_axes > 0 else (1.0, 0.0)
+    plan = Plan(1.0, 1.0, ranks / replicas, experts, 1.0, replicas, shard, 1.0, 1.0, again, offload)
     one = replace(job, ranks=ranks, batch_seqs=np.maximum(batch, replicas))
     seconds = np.fmin(step_parts(chips, shape, one, plan, c).total, NEVER)
     columns = (seconds, one.batch_seqs, *(getattr(plan, name) for name in Plan.__slots__))

@@ -60,12 +60,27 @@ def completed(chips: Chips, shape: Shape, job: Job, stated: Stated) -> Plan:
     plan = Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, 0.0)
     needed = recompute_share(chips, shape, job, plan)
     compiled = np.asarray(chips.compiled)
-    # Where a stated policy cannot fit by itself, part of it is offloaded to the host and part recomputed.
-    selective = np.where(compiled, (np.maximum(needed, SELECTIVE_COMPILED) + SELECTIVE_COMPILED) / 2.0, SELECTIVE)
+    again, offload = freed_compiled(np.maximum(needed, SELECTIVE_COMPILED))
+    selective = np.where(compiled, again, SELECTIVE)
     unstated = np.where(torus, selective, needed)
     word = np.asarray(stated.recompute)
     recompute = np.select([word == "full", word == "none", word == "selective"], [1.0, 0.0, selective], unstated)
-    return Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, recompute)
+    unsaid = np.where(torus, offload, 0.0)
+    there = np.select([(word == "full") | (word == "none"), word == "selective"], [0.0, compiled * offload], unsaid)
+    return Plan(tensor, pipeline, context, expert, split, replicas, shard, micro, interleave, recompute, there)
+
+
+def freed_compiled(share: Any) -> tuple[Any, Any]:
+    """How a compiled stack frees the activations of a share of the layers: those computed again, and those on the host.
+
+    Policies of named tensors recompute :data:`SELECTIVE_COMPILED`; of what must go beyond that, published recipes send
+    about half to the host. The traffic runs beside the matmuls, so no part of a step is its.
+
+    >>> freed_compiled(0.35), [round(v, 3) for v in freed_compiled(1.0)]
+    ((0.35, 0.0), [0.675, 0.325])
+    """
+    offload = (share - SELECTIVE_COMPILED) / 2.0
+    return share - offload, offload
 
 
 def _degrees(chips: Chips, shape: Shape, job: Job, stated: Stated, torus: Any) -> tuple[Any, ...]:

@@ -141,7 +141,10 @@ def expert_slowdown(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constan
     if nowhere(shape.is_moe):
         return 1.0
     n_experts = np.maximum(shape.n_experts, 1.0)
-    per_expert = micro_batch_tokens(job, plan) * (shape.top_k * plan.expert / n_experts)
+    # No run on a torus states over how many ranks experts were spread: the fitted overhead stands for any number, and
+    # a plan that spreads them wider is not promised larger matmuls.
+    spread = pick(chips.torus_axes > 0, 1.0, plan.expert)
+    per_expert = micro_batch_tokens(job, plan) * (shape.top_k * spread / n_experts)
     many = (chips.silicon == "blackwell") & (shape.n_experts >= MANY_EXPERTS)
     dated = c["expert_overhead_blackwell"] * c["expert_gain_per_year"] ** (EXPERTS_YEAR - job.software_year)
     overhead = pick(many, dated, 1.0) * graph_factor(chips, shape, job, c)

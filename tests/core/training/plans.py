@@ -97,6 +97,7 @@ def planned(chip: str, model: str, batch_tokens: float = 4_194_304.0, seq_len: i
         plan = choice(
             **whole,
             recompute=share,
+            offload=float(np.broadcast_to(found.plan.offload, len(sizes))[i]),
             micro_batches=batches,
             batch_seqs=job.batch_seqs,
             seq_len=seq_len,

@@ -41,7 +41,9 @@ def test_every_plan_is_one_that_can_be_run(wish):
     assert ((plan.shard >= 1) & (plan.shard <= plan.replicas)).all()
     assert (one.batch_seqs >= np.maximum(job.batch_seqs, plan.replicas)).all()
     assert (plan.micro_batch <= one.batch_seqs / plan.replicas).all()
-    assert ((plan.recompute >= 0) & (plan.recompute <= 1)).all()
+    assert ((plan.recompute >= 0) & (plan.offload >= 0) & (plan.recompute + plan.offload <= 1 + 1e-9)).all()
+    assert (plan.offload == 0).all() or chip.torus_axes > 0
+    assert (plan.context == 1).all() or job.seq_len >= 8192
     held = memory_parts(chip, shape, one, plan).total <= USABLE_SHARE * chip.hbm_bytes * (1 + 1e-9)
     assert (np.asarray(held) == fits).all()
 
@@ -53,6 +55,7 @@ def test_chunks_divide_the_layers_of_a_stage_and_have_a_micro_batch_for_every_st
     several = plan.interleave > 1
     assert (np.ceil(wish[1].n_layers / plan.pipeline) % plan.interleave == 0)[several].all()
     assert (plan.pipeline > 1)[several].all()
+    assert not (several.any() and wish[0].compiled)
     assert (one.batch_seqs / plan.replicas / plan.micro_batch >= plan.pipeline)[several].all()
 
 
@@ -70,7 +73,7 @@ def test_chunks_shorten_the_bubble_and_keep_no_less(wish):
     """Plans alike but for their chunks: idling less is paid with activations of more micro-batches."""
     chip, shape, _ = wish
     _, one, plan, _ = plans_over_sizes(*wish)
-    even = replace(plan, recompute=0.0)
+    even = replace(plan, recompute=0.0, offload=0.0)
     bubble = np.broadcast_to(step_parts(chip, shape, one, even, constants()).bubble, plan.tensor.shape)
     memory = np.broadcast_to(memory_parts(chip, shape, one, even).total, plan.tensor.shape)
     alike = {}
@@ -85,7 +88,7 @@ def test_chunks_shorten_the_bubble_and_keep_no_less(wish):
 
 
 def fitting_share(chip, shape, job, plan, least):
-    """The least share to recompute, by halving; ``None`` where nothing helps."""
+    """The least share of layers to free, by halving; ``None`` where nothing helps."""
 
     def fits(share):
         return memory_parts(chip, shape, job, replace(plan, recompute=share)).total <= USABLE_SHARE * chip.hbm_bytes
@@ -108,7 +111,8 @@ def by_hand(chip, shape, job, tpu, c):
     experts = [e for e in (1, 2, 4, 8, 16, 32, 64) if e == 1 or (moe and shape.n_experts % e == 0)]
     stages = [p for p in (1, 2, 3, 4, 6, 8, 9, 12, 16, 32) if p <= layers and -layers % p <= 3]
     found = []
-    for t, p, cp, e, sharded in product((1, 2, 4, 8, 16), [1] if tpu else stages, (1, 2), experts, (True, False)):
+    shared = (1, 2) if job.seq_len >= 8192 else (1,)
+    for t, p, cp, e, sharded in product((1, 2, 4, 8, 16), [1] if tpu else stages, shared, experts, (True, False)):
         if heads % t or (kv_heads % t and t % kv_heads) or t > chip.domain or ranks % (t * p * cp):
             continue
         replicas = ranks // (t * p * cp)
@@ -128,7 +132,8 @@ def by_hand(chip, shape, job, tpu, c):
                 plan = Plan(*(float(x) for x in (t, p, cp, e, 1, replicas, shard, mb, v, 0)))
                 share = fitting_share(chip, shape, whole, plan, 0.35 if tpu else 0.0)
                 if share is not None:
-                    plan = replace(plan, recompute=share)
+                    host = (share - 0.35) / 2 if tpu else 0.0
+                    plan = replace(plan, recompute=share - host, offload=host)
                     seconds = float(step_parts(chip, shape, whole, plan, c).total)
                     found.append((t * p * cp * e**0.5, v, seconds, plan))
     fastest = min(seconds for _, _, seconds, _ in found)
@@ -136,22 +141,22 @@ def by_hand(chip, shape, job, tpu, c):
 
 
 @pytest.mark.parametrize(
-    ("chip", "model", "ranks", "batch"),
+    ("chip", "model", "ranks", "batch", "seq_len"),
     [
-        ("h100_sxm", "llama_3_1_8b", 16, 64),
-        ("h100_sxm", "llama_3_1_70b", 64, 128),
-        ("h100_sxm", "mixtral_8x7b", 32, 100),
-        ("a100_80_sxm", "gpt_3_175b", 96, 48),
-        ("b200_sxm", "llama_3_1_405b", 1024, 512),
-        ("tpu_v5p", "llama_3_1_70b", 64, 128),
-        ("tpu_v5e", "llama_3_1_8b", 256, 64),
-        ("tpu_v5p", "mixtral_8x7b", 128, 256),
+        ("h100_sxm", "llama_3_1_8b", 16, 64, 4096),
+        ("h100_sxm", "llama_3_1_70b", 64, 128, 8192),
+        ("h100_sxm", "mixtral_8x7b", 32, 100, 4096),
+        ("a100_80_sxm", "gpt_3_175b", 96, 48, 2048),
+        ("b200_sxm", "llama_3_1_405b", 1024, 512, 8192),
+        ("tpu_v5p", "llama_3_1_70b", 64, 128, 4096),
+        ("tpu_v5e", "llama_3_1_8b", 256, 64, 8192),
+        ("tpu_v5p", "mixtral_8x7b", 128, 256, 4096),
     ],
 )
-def test_the_plan_chosen_is_the_best_of_all_found_by_hand(chip, model, ranks, batch):
+def test_the_plan_chosen_is_the_best_of_all_found_by_hand(chip, model, ranks, batch, seq_len):
     c, machine = constants(), chip_of(chip, CATALOGUE)
-    shape = shape_of(CATALOGUE.architectures[model], 4096.0)
-    job = Job(float(ranks), 4096.0, float(batch), 0, STACKS.index("vendor"), 2026.0)
+    shape = shape_of(CATALOGUE.architectures[model], float(seq_len))
+    job = Job(float(ranks), float(seq_len), float(batch), 0, STACKS.index("vendor"), 2026.0)
     split, chunks, seconds, plan = by_hand(machine, shape, job, chip.startswith("tpu"), c)
     found = best_over_sizes(machine, shape, job, c)
     chosen = each(found.plan, lambda v: v[0])
@@ -161,3 +166,4 @@ def test_the_plan_chosen_is_the_best_of_all_found_by_hand(chip, model, ranks, ba
     assert chosen.interleave == chunks
     assert [getattr(chosen, n) for n in DEGREES] == [getattr(plan, n) for n in DEGREES]
     assert chosen.recompute == pytest.approx(plan.recompute, abs=1e-6)
+    assert chosen.offload == pytest.approx(plan.offload, abs=1e-6)

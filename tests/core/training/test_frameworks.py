@@ -261,6 +261,21 @@ def test_maxtext_recomputes_matmuls_of_the_mlp_first():
         assert values["remat_policy"] == policy
 
 
+def test_maxtext_sends_to_the_host_what_the_plan_does_not_keep_on_the_chip():
+    """Values of a token that a layer of Llama 3 70B keeps: 34,816 around attention, 65,536 in the MLP."""
+    attention = ["query_proj", "key_proj", "value_proj", "context", "out_proj"]
+    for recompute, offload, there in (
+        (0.675, 0.325, set(attention)),  # nothing stays on the chip
+        (0.675, 0.06, {"query_proj"}),  # 8,192 of the 100,352 values are 8 %
+        (0.675, 0.0, set()),
+    ):
+        plan = choice(replicas=64, shard=64, recompute=recompute, offload=offload)
+        values, _ = texts(plan, "tpu_v6e", LLAMA)["MaxText"]
+        kept = {key for key, value in values.items() if value == "device"}
+        assert {key for key, value in values.items() if value == "offload"} == there
+        assert kept == set(attention) - there
+
+
 def test_the_published_plan_of_llama_3_405b_in_megatron():
     """126 layers over 16 stages of 4 chunks are not even, so the layers of each are spelt out."""
     plan = choice(tensor=8, pipeline=16, replicas=128, micro_batches=16, interleave=4)

@@ -138,6 +138,13 @@ def test_the_published_plan_of_llama_3_405b():
     }
 
 
+def test_what_waits_on_the_host_is_said():
+    plan = choice(replicas=128, shard=64, recompute=0.675, offload=0.325)
+    _, _, sentence = laid(plan, "tpu_v6e")
+    assert sentence.endswith("; the activations of 32\N{NO-BREAK SPACE}% of the layers wait in the host's memory.")
+    assert plan_words(plan).text.endswith("recompute 68\N{NO-BREAK SPACE}%, offload 32\N{NO-BREAK SPACE}%")
+
+
 def test_tensor_parallelism_beyond_a_node_stays_within_a_rack():
     layout, _, _ = laid(choice(tensor=16, replicas=9), "gb200_nvl72")
     assert (layout.unit, layout.units, layout.unit_chips, layout.copies) == ("domain", 2, 72, 9)

@@ -18,7 +18,7 @@ from core.training.memory import (
     micro_batch_that_fits,
     rank_params,
     recompute_share,
-    recompute_that_fits,
+    share_to_free,
 )
 from core.training.plan import ADAMW_BYTES, PRECISIONS, STACKS, Job
 from core.training.shapes import Shape, shape_of
@@ -301,7 +301,7 @@ def test_the_share_solved_for_is_the_least_that_fits(case, between, least):
     assume(case.shape.n_layers / case.plan.pipeline >= 2)
     none, full = (float(memory_parts(*case[:3], replace(case.plan, recompute=r)).total) for r in (0.0, 1.0))
     chip = replace(case.chips, hbm_bytes=(full + between * (none - full)) / USABLE_SHARE)
-    share, fits = (v.item() for v in map(np.asarray, recompute_that_fits(chip, *case[1:], least)))
+    share, fits = (v.item() for v in map(np.asarray, share_to_free(chip, *case[1:], least)))
 
     def held(recomputed):
         return float(memory_parts(*case[:3], replace(case.plan, recompute=recomputed)).total)
@@ -312,7 +312,7 @@ def test_the_share_solved_for_is_the_least_that_fits(case, between, least):
     assert share == least or held(share * (1 - 1e-4)) > limit * (1 - 1e-9)
     assert share <= max(least, float(recompute_share(chip, *case[1:]))) + 1e-9
     small = replace(chip, hbm_bytes=0.99 * full / USABLE_SHARE)
-    assert [float(np.asarray(v)) for v in recompute_that_fits(small, *case[1:], least)] == [1.0, 0.0]
+    assert [float(np.asarray(v)) for v in share_to_free(small, *case[1:], least)] == [1.0, 0.0]
 
 
 @given(cases(), st.sampled_from([1.0, 2.0, 8.0, 64.0]), number(0.1, 10))

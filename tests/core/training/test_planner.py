@@ -17,7 +17,10 @@ from core.training.step import step_parts
 from tests.core.scenarios import CATALOGUE, number
 from tests.core.training.cases import BANDWIDTHS, SWITCHED, TORUS
 
-CHIPS = ("h100_sxm", "a100_80_sxm", "b200_sxm", "gb200_nvl72", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7", "mi300x")
+CHIPS = (
+    *("h100_sxm", "a100_80_sxm", "b200_sxm", "gb200_nvl72", "mi300x"),
+    *("tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7", "trainium1"),
+)
 MODELS = ("llama_3_1_8b", "llama_3_1_70b", "llama_3_1_405b", "gpt_3_175b", "mixtral_8x7b", "deepseek_v3", "gemma_3_27b")
 
 
@@ -96,7 +99,7 @@ def test_what_fits_with_everything_recomputed_is_not_lost(wish):
     chip, shape, job = wish
     for plan, fits in possible(wish).values():
         whole = replace(job, batch_seqs=max(job.batch_seqs, plan.replicas))
-        full = memory_parts(chip, shape, whole, replace(plan, recompute=1.0)).total
+        full = memory_parts(chip, shape, whole, replace(plan, recompute=1.0, offload=0.0)).total
         assert fits or full > USABLE_SHARE * chip.hbm_bytes
 
 
@@ -109,6 +112,7 @@ def test_more_memory_never_loses_a_plan_or_recomputes_more(wish, times):
     for key, (plan, fits) in before.items():
         assert after[key][1] or not fits
         assert after[key][0].recompute <= plan.recompute + 1e-12
+        assert after[key][0].offload <= plan.offload + 1e-12
 
 
 @settings(max_examples=50)
