@@ -177,12 +177,18 @@ def _slice_names(view: View) -> None:
             ),
             on_change=_sized,
         )
-    said = st.session_state.get(_SLICE_SAID)
-    if isinstance(said, InputError):
-        st.markdown(f":small[:red[:material/error: {escape(t.message(said.problem))}]]")
+    said, size = _said(focus.accelerator.id)
+    if isinstance(size, InputError):
+        st.markdown(f":small[:red[:material/error: {escape(t.message(size.problem))}]]")
         return
-    named = said if isinstance(said, tuple) and said[1] == focus.size.chips else None
-    _lines(view, say.size_line(focus, t, named[0] if named else ""), say.cores_line(focus, t))
+    _lines(view, say.size_line(focus, t, said if size == focus.size.chips else ""), say.cores_line(focus, t))
+
+
+def _said(accelerator_id: str) -> tuple[str, int | InputError | None]:
+    """What stands in the input, and what it meant on this chip; of another chip or text nothing is known."""
+    text = str(st.session_state.get(_SLICE) or "").strip()
+    found = st.session_state.get(_SLICE_SAID)
+    return (text, found[2]) if found and found[:2] == (text, accelerator_id) else ("", None)
 
 
 def _sized() -> None:
@@ -192,10 +198,11 @@ def _sized() -> None:
     state[_SLICE_SAID] = None
     if not text or desk.report is None:
         return
+    chip = desk.report.focus.accelerator.id
     try:
-        size = parse_size(text, desk.report.focus.accelerator.id, desk.catalogue)
+        size = parse_size(text, chip, desk.catalogue)
     except InputError as error:
-        state[_SLICE_SAID] = error
+        state[_SLICE_SAID] = (text, chip, error)
         return
-    state[_SLICE_SAID] = (text, size.chips)
+    state[_SLICE_SAID] = (text, chip, size.chips)
     controls.change(chips=size.chips)

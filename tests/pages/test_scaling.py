@@ -171,6 +171,19 @@ def test_what_is_no_size_changes_nothing_and_says_what_is(app: AppTest, typed: s
     assert "material/error" not in text(app) and param(app, "chips") == "256"
 
 
+@pytest.mark.parametrize("typed", ["64", "4x4x4", "v5p-127"])
+def test_what_a_size_meant_on_one_chip_is_not_said_of_another(typed: str) -> None:
+    app = opened(SCALING, platforms="tpu_v5p,h100_sxm~on_demand~AWS", match="chips")
+    unfolded(app, "slice_names")
+    app.text_input(key="slice_name").set_value(typed).run()
+    assert f'"{typed}"' in everything(app)
+    app.button_group(key="w_platforms").set_value(["h100_sxm~on_demand~AWS"]).run()
+    in_order(app)
+    assert param(app, "focus").startswith("h100_sxm")
+    assert f'"{typed}"' not in everything(app)
+    assert "material/error" not in text(app)
+
+
 def test_the_next_best_change_is_made_and_can_be_read_in_the_address() -> None:
     app = opened(SCALING, focus="h100_sxm")
     button = next(b for b in app.button if b.key == "try_next")
