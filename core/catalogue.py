@@ -100,7 +100,7 @@ class Catalogue:
             return found
         chip = self.accelerators[accelerator_id]
         compiler = "xla" if chip.family in ("tpu", "aws") else "eager"
-        return Silicon(accelerator_id, accelerator_id, chip.year_available, 0, 0, 1, compiler)
+        return Silicon(accelerator_id, accelerator_id, chip.year_available, 0, 0, 1, 1, compiler)
 
     # Names
 

@@ -56,6 +56,7 @@ class Silicon:
     torus_axes: int
     wraps_at: int
     ranks_per_chip: int
+    devices_per_chip: int  # as JAX counts
     compiler: str
 
 

@@ -11,7 +11,11 @@ from pathlib import Path
 
 from core.tables import SCHEMA, Cells, Column, Table, columns_by_table, read_cells, typed
 
-COLUMNS: dict[tuple[str, str], str] = {("presets", "speed"): "vendor", ("presets", "optimizer"): "adamw"}
+COLUMNS: dict[tuple[str, str], str] = {
+    ("presets", "speed"): "vendor",
+    ("presets", "optimizer"): "adamw",
+    ("silicon", "devices_per_chip"): "1",
+}
 """By table and column (schema.csv is a table too): the cell that every row of an older snapshot has."""
 
 

@@ -4,7 +4,7 @@ Option names, and what a framework refuses, were read in MaxText 0.2.4 (21 Aug 2
 layers/decoders.py), Megatron-LM core 0.19.0 (19 Aug 2026: training/arguments.py, core/model_parallel_config.py,
 core/transformer/transformer_config.py) and torchtitan 0.3.0 (Sep 2026: config/configs.py, trainer.py,
 distributed/activation_checkpoint.py; since February 2026 it is configured in Python, no longer in TOML).
-MaxText counts devices, of which a v3 and a 7x chip have two (utils/accelerator_to_spec_map.py).
+MaxText counts devices, of which some chips have two (utils/accelerator_to_spec_map.py; ``devices_per_chip``).
 
 What a framework cannot say of a plan is a note beside its text; nothing is changed without one.
 """
@@ -24,7 +24,6 @@ from core.training.throughput import shape_for
 
 MAXTEXT, MEGATRON, TORCHTITAN = "MaxText", "Megatron-LM", "torchtitan"
 CHECKED = {MAXTEXT: "0.2.4", MEGATRON: "core 0.19.0", TORCHTITAN: "0.3.0"}
-DEVICES_PER_CHIP = {"tpu_v3": 2, "tpu_v7": 2}
 COMMENT_COLUMN = 44  # comments line up unless a word is longer
 NEAR = 0.05  # shares to recompute that are this close are the same
 GPU_FAMILIES = ("nvidia", "amd")
@@ -50,6 +49,7 @@ class Setup:
     shape: Shape
     training: str
     optimizer: str
+    devices_per_chip: int
 
     @property
     def shard(self) -> int:
@@ -80,7 +80,8 @@ def configurations(
     if shape is None:
         return ()
     layout = layout_of(plan, accelerator, size, catalogue)
-    s = Setup(plan, accelerator, layout, shape, scenario.training, scenario.optimizer)
+    devices = catalogue.silicon(accelerator.id).devices_per_chip
+    s = Setup(plan, accelerator, layout, shape, scenario.training, scenario.optimizer, devices)
     writers = {"tpu": (maxtext_flags,)}.get(
         accelerator.family,
         (megatron_arguments, torchtitan_config, maxtext_flags) if accelerator.family in GPU_FAMILIES else (),
@@ -127,7 +128,7 @@ def mesh_of(s: Setup) -> dict[str, int] | None:
     fsdp_out = s.shard // fsdp_in
     if outer % fsdp_out:
         return None
-    devices = DEVICES_PER_CHIP.get(s.accelerator.id, 1)
+    devices = s.devices_per_chip
     by_sequence = devices if s.shard > 1 and p.micro_batch % devices == 0 else 1
     expert = p.expert if fsdp_in % p.expert == 0 else 1
     return {
@@ -148,7 +149,7 @@ def maxtext_flags(s: Setup) -> Configuration | None:
     if mesh is None or p.pipeline > 1 or (not tpu and (s.layout.unit != "node" or p.expert > 1)):
         return None
     notes = common_notes(s, MAXTEXT)
-    devices = s.layout.used * DEVICES_PER_CHIP.get(s.accelerator.id, 1)
+    devices = s.layout.used * s.devices_per_chip
     if devices != s.layout.used:
         notes.append(s.note("framework_devices", devices=devices))
     if mesh["ici_expert_parallelism"] != p.expert:

@@ -321,16 +321,3 @@ def plan_degrees(plan: PlanChoice) -> Message:
     for degree in degrees[1:]:
         whole = message("layout_short_and", "note", first=whole, second=degree)
     return whole
-
-
-def plan_words(plan: PlanChoice) -> Message:
-    """The plan for a cell of a table: ``FSDP 64 × 2, micro-batch 2, recompute 35 %``.
-
-    Limits: degrees that are 1 are left out; the names are those of the trade.
-    """
-    code = "layout_short_again" if plan.recompute > LITTLE else "layout_short"
-    if plan.offload > LITTLE:
-        code = "layout_short_offload"
-    return message(
-        code, "note", degrees=plan_degrees(plan), n=plan.micro_batch, share=plan.recompute, offload=plan.offload
-    )

@@ -8,7 +8,7 @@ import shlex
 import pytest
 from hypothesis import given, settings
 
-from core.training.frameworks import CHECKED, DEVICES_PER_CHIP, configurations
+from core.training.frameworks import CHECKED, configurations
 from core.training.layout import shard_ranks
 from core.training.throughput import shape_for
 from tests.core.scenarios import CATALOGUE
@@ -79,7 +79,7 @@ def test_maxtext_degrees_multiply_to_devices_and_its_batch_to_the_step(case):
         assert case.accelerator.family != "tpu"
         return
     values, notes = found
-    plan, per_chip = case.plan, DEVICES_PER_CHIP.get(case.accelerator.id, 1)
+    plan, per_chip = case.plan, CATALOGUE.silicon(case.accelerator.id).devices_per_chip
     ici = math.prod(int(v) for k, v in values.items() if k.startswith("ici_"))
     dcn = math.prod(int(v) for k, v in values.items() if k.startswith("dcn_"))
     devices = plan.chips_used * per_chip

@@ -9,9 +9,9 @@ from core.training.layout import (
     block_of,
     copy_ranks,
     layout_of,
+    plan_degrees,
     plan_sentence,
     plan_title,
-    plan_words,
     shard_ranks,
     where_words,
 )
@@ -66,7 +66,7 @@ def test_an_exchange_is_listed_where_its_degree_is_more_than_one(case):
 def test_words_are_whole_and_count_in_the_right_number(case):
     layout = layout_of(case.plan, case.accelerator, case.size, CATALOGUE)
     texts = [
-        plan_words(case.plan).text,
+        plan_degrees(case.plan).text,
         plan_title(case.plan, case.accelerator, layout).text,
         plan_sentence(case.plan, case.accelerator, layout).text,
         where_words(layout).text,
@@ -98,7 +98,7 @@ def test_two_copies_of_a_v5p_256_are_cubes():
         "Weights and optimiser are sharded over 64 chips, twice; 1 sequence at a time on each, 4 a step; "
         "a third of the layers are computed again."
     )
-    assert plan_words(plan).text == "FSDP 64 × 2, micro-batch 1, recompute 33\N{NO-BREAK SPACE}%"
+    assert plan_degrees(plan).text == "FSDP 64 × 2"
     assert where_words(layout).text == "4×4×8 torus, wrapped on all axes; sold as v5p-256"
     assert [(e.kind.code, e.over.code) for e in layout.exchanges] == [
         ("exchange_weights", "over_ici"),
@@ -130,7 +130,7 @@ def test_the_published_plan_of_llama_3_405b():
         "Weights are split over 128 chips, 128 times, and the copies share the optimiser (each layer over 8 chips and "
         "16 stages of 4 chunks); 1 sequence at a time on every 128 chips, 16 a step; nothing is computed again."
     )
-    assert plan_words(plan).text == "TP 8 · PP 16 × 4 chunks · DP 128, micro-batch 1"
+    assert plan_degrees(plan).text == "TP 8 · PP 16 × 4 chunks · DP 128"
     assert {e.kind.code: e.over.code for e in layout.exchanges} == {
         "exchange_layer": "over_node",
         "exchange_optimizer": "over_network",
@@ -142,7 +142,6 @@ def test_what_waits_on_the_host_is_said():
     plan = choice(replicas=128, shard=64, recompute=0.675, offload=0.325)
     _, _, sentence = laid(plan, "tpu_v6e")
     assert sentence.endswith("; the activations of 32\N{NO-BREAK SPACE}% of the layers wait in the host's memory.")
-    assert plan_words(plan).text.endswith("recompute 68\N{NO-BREAK SPACE}%, offload 32\N{NO-BREAK SPACE}%")
 
 
 def test_tensor_parallelism_beyond_a_node_stays_within_a_rack():
@@ -163,7 +162,7 @@ def test_one_chip_has_everything():
     assert sentence == (
         "Weights and optimiser are on one chip; 2 sequences at a time, 16 a step; nothing is computed again."
     )
-    assert plan_words(plan).text == "1 chip, micro-batch 2"
+    assert plan_degrees(plan).text == "1 chip"
 
 
 def test_chips_that_would_not_help_are_idle():
