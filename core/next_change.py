@@ -16,7 +16,7 @@ from core.paces import paces
 from core.platforms import bill_inputs, need_of
 from core.report import PlatformEstimate, Report
 from core.scenario import Scenario
-from core.training.critical_batch import critical_batch_of
+from core.training.critical_batch import critical_batch_of, extra_tokens
 from core.training.throughput import formats
 
 WORTH_WAITING = 0.08  # the same for fewer chips, which take longer
@@ -33,18 +33,21 @@ class NextChange:
     total_usd: float | None
     saved_usd: float | None
     saved_hours: float
+    more_tokens: float  # for the same loss, as a share of those asked for
 
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
     text: Message
     fields: dict[str, object]
+    more_tokens: float = 0.0
 
 
 def next_change(report: Report, catalogue: Catalogue) -> NextChange | None:
     """The most useful change, by cash where there is a price, else by time; ``None`` where none is worth it.
 
-    Tried: each chip's best precision, a batch twice as large where that stays under the critical one, 8-bit Adam,
+    Tried: each chip's best precision, a batch twice as large where that stays under the critical one and is worth the
+    tokens it wastes, 8-bit Adam,
     chips standing by, and the cheapest size that meets the deadline. A change that misses a deadline which the
     scenario meets is left out.
     """
@@ -58,11 +61,11 @@ def next_change(report: Report, catalogue: Catalogue) -> NextChange | None:
 
 
 def _worth(c: NextChange, report: Report) -> float:
-    """Share of the cash that is saved, or of the time where there is no price."""
+    """Share of the cash that is saved, or of the time where there is no price, less what more tokens would take."""
     p = report.focus
     if p.bills is not None and c.saved_usd is not None and p.bills["cash"].total_usd > 0:
-        return c.saved_usd / p.bills["cash"].total_usd
-    return c.saved_hours / (p.wall_hours or 1.0)
+        return c.saved_usd / p.bills["cash"].total_usd - c.more_tokens
+    return c.saved_hours / (p.wall_hours or 1.0) - c.more_tokens
 
 
 def _changes(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> Iterator[_Tried]:
@@ -74,7 +77,8 @@ def _changes(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> Itera
         critical = critical_batch_of(report.workload, scenario.training, catalogue)
         if critical is not None and 2.0 * scenario.batch_tokens <= critical:
             batch = 2.0 * scenario.batch_tokens
-            yield _Tried(message("try_batch", batch=batch), {"batch_tokens": batch})
+            more = float(extra_tokens(batch, scenario.batch_tokens, critical)) - 1.0
+            yield _Tried(message("try_batch", batch=batch), {"batch_tokens": batch}, more)
         if scenario.optimizer == "adamw" and scenario.training != "lora":
             yield _Tried(message("try_adam_8bit"), {"optimizer": "adam_8bit"})
     if scenario.goodput is None and not scenario.spare_share:
@@ -125,4 +129,4 @@ def _result(tried: _Tried, report: Report, catalogue: Catalogue) -> NextChange |
         usd = float(total_usd(bill_parts(x, "cash")))
     saved = None if usd is None or p.bills is None else p.bills["cash"].total_usd - usd
     wall = float(hours.wall)
-    return NextChange(tried.text, tried.fields, wall, usd, saved, (p.wall_hours or 0.0) - wall)
+    return NextChange(tried.text, tried.fields, wall, usd, saved, (p.wall_hours or 0.0) - wall, tried.more_tokens)

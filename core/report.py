@@ -343,10 +343,11 @@ class ScalingRuns:
 class Scaling:
     """The focus platform over its sizes: what the Scaling page draws.
 
-    ``strong``: the same batch on every size; ``weak``: the batch grows with the chips from that of the chosen size
-    (``None`` where the throughput model does not apply). ``step_shares``: by group of :data:`LIMITS`, shape of
-    ``strong.chips``, adding up to 1. ``memory_bytes``: by part (state, activations, working), a chip, at every size
-    in ``memory_chips`` (the neighbours of the chosen size, those that do not hold the model too).
+    ``strong``: the same batch on every size; ``weak``: from the size on at which that batch no longer keeps the chips
+    busy it grows with them (``None`` where the throughput model does not apply, or the user gave the MFU).
+    ``step_shares``: by group of :data:`LIMITS`, shape of ``strong.chips``, adding up to 1. ``memory_bytes``: by part
+    (state, activations, working), a chip, at every size in ``memory_chips`` (the neighbours of the chosen size, those
+    that do not hold the model too).
     ``critical_chips``: where the growing batch reaches ``critical_batch_tokens``; infinite where it never does.
     """
 

@@ -13,9 +13,10 @@ from core.paces import sizes_with
 from core.platforms import bill_inputs, need_of
 from core.report import DegreeCurve, PlatformEstimate, Report, Scaling, ScalingLine, ScalingRuns
 from core.timing import HELD_AS, grouped, parts_of, step_shares
+from core.training.candidates import slice_shard
 from core.training.chips import chip_of
 from core.training.constants import constants
-from core.training.critical_batch import critical_batch_of, extra_tokens
+from core.training.critical_batch import critical_batch_of, critical_chips, extra_tokens
 from core.training.own_runs import flops_per_token, measured_mfu, runs_of, tokens_per_s_per_chip
 from core.training.plan import Plan
 from core.training.step import step_parts
@@ -77,7 +78,9 @@ def scaling(report: Report, catalogue: Catalogue) -> Scaling | None:
         strong=strong,
         weak=weak,
         critical_batch_tokens=critical,
-        critical_chips=math.inf if critical is None else max(1.0, critical / scenario.batch_tokens) * knee,
+        critical_chips=math.inf
+        if critical is None
+        else max(knee, critical_chips(knee, scenario.batch_tokens, critical)),
         step_shares=None if r is None else _shares(r, chips),
         memory_chips=np.array([]) if r is None else _neighbours(r, p.size.chips),
         memory_bytes=None if r is None else _memory(r, p.size.chips),
@@ -185,8 +188,8 @@ def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     fewest = 2.0 ** math.ceil(math.log2(max(1.0, plan.expert / per_copy)))  # replicas that the experts spread over
     degree = fewest * 2.0 ** np.arange(0, math.log2(MOST_DEGREE / fewest) + 1)
     seqs = max(1.0, plan.batch_seqs / plan.replicas)
-    widest = chip.domain / per_copy if chip.torus_axes else math.inf
-    shard = np.minimum(degree, max(1.0, widest)) if plan.shard > 1 else np.ones_like(degree)
+    shared = slice_shard(degree * per_copy, degree, chip.domain) if chip.torus_axes else degree
+    shard = shared if plan.shard > 1 else np.ones_like(degree)
 
     def per_chip(batch_seqs: np.ndarray) -> np.ndarray:
         """Tokens a second and rank at every degree."""

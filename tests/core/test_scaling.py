@@ -11,6 +11,7 @@ from core.report import LIMITS
 from core.scaling import degree_curve, knee_chips, scaling
 from core.scaling_verdict import scaling_verdict
 from core.scenario import OwnRun, Platform, Scenario, platform_keys
+from core.training.critical_batch import critical_batch_tokens
 from core.training.own_runs import mark
 
 CATALOGUE = load_catalogue()
@@ -243,6 +244,18 @@ def test_the_change_worth_trying_does_what_it_says(scenario):
     saved = report.focus.bills["cash"].total_usd - change.total_usd
     assert change.saved_usd == pytest.approx(saved)
     assert saved > 0.02 * report.focus.bills["cash"].total_usd
+
+
+@pytest.mark.parametrize(("chips", "batch", "advised"), [(256, 5e5, True), (512, 1e6, True), (512, 2e6, False)])
+def test_a_larger_batch_is_advised_only_where_it_saves_more_than_the_tokens_it_wastes(chips, batch, advised):
+    many = {"training": "pretrain", "tokens": 2e12, "deadline_weeks": 500.0}
+    report = on("tpu_v5p", chips, batch_tokens=batch, **many)
+    change = next_change(report, CATALOGUE)
+    assert (change is not None and "batch_tokens" in change.fields) == advised
+    before = report.focus.bills["cash"].total_usd
+    after = on("tpu_v5p", chips, batch_tokens=2 * batch, **many).focus.bills["cash"].total_usd
+    small = 0.2 * batch / critical_batch_tokens(2e12, CATALOGUE)
+    assert ((1 - after / before) - small / (1 + small) > 0.02) == advised
 
 
 def test_some_change_is_worth_trying_on_gpus_in_bf16():
