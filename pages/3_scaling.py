@@ -18,6 +18,7 @@ frame.old_data(view)
 
 time = scaling_time_chart(report, found, view.scheme, t)
 parts = [chart(report, found, view.scheme, t) for chart in (scaling_mfu_chart, step_parts_chart, memory_chart)]
+drawn = [chart for chart in parts if chart.figure is not None]  # the plan's card says why one is not
 st.html(markup.SCALING)
 with st.container(key="chart_and_plan"):
     left, right = st.columns([1.63, 1], gap="small")
@@ -25,9 +26,12 @@ with st.container(key="chart_and_plan"):
         frame.chart_card(time)
     with right:
         plan_actions.draw(view)
+        if len(drawn) == 1:
+            frame.chart_card(drawn[0])
 st.html(plan_table.plan_table(report, view.scheme, t))
-with st.container(key="three"):
-    for column, chart in zip(st.columns(3, gap="small"), parts, strict=True):
-        with column:
-            frame.chart_card(chart)
+if len(drawn) > 1:
+    with st.container(key="three"):
+        for column, chart in zip(st.columns(len(drawn), gap="small"), drawn, strict=True):
+            with column:
+                frame.chart_card(chart)
 scaling_controls.draw(view, found, [time, *parts])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.numbers import duration, fill, percent_fine, step_time
 from core.training.critical_batch import extra_tokens
 from core.training.goodput import row_of
+from ui.calendar_wording import share_text
 from ui.markup import head, table
 from ui.money_tables import money
 from ui.wording import Translate, identity, platform_names
@@ -120,7 +121,7 @@ def losses_table(report: Report, catalogue: Catalogue, scheme: Scheme, t: Transl
         ]
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(loss.name)}</th><td class="n v">{percent_fine(loss.share)}</td>'
+        f'<tr><th scope="row">{escape(loss.name)}</th><td class="n v">{escape(share_text(loss.share, t))}</td>'
         f'<td class="n v">{escape(_time(loss.share * wall))}</td><td class="w">{escape(loss.inputs)}</td>'
         f'<td class="w">{escape(loss.source)}</td></tr>'
         for loss in found

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from ui.charts.scaling_base import NARROW_ONLY, WIDE_FROM, WIDE_ONLY
 from ui.theme import PALETTES, Scheme
 
 BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of the share bar
@@ -31,11 +32,15 @@ CARDS = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 </style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
 
+_NAMES = '.st-key-card_scaling_time .xtick text[data-unformatted^="{mark}"]{{display:none}}'
 SCALING = f"""<style>
 .st-key-chart_and_plan [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 .st-key-chart_and_plan [data-testid="stColumn"]:last-child{{min-width:min(100%,{PLAN_PX}px)}}
 .st-key-three [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
-</style>"""
+.st-key-card_scaling_time{{container-type:inline-size}}
+@container (max-width:{WIDE_FROM - 0.01:.2f}px){{{_NAMES.format(mark=WIDE_ONLY)}}}
+@container (min-width:{WIDE_FROM:.0f}px){{{_NAMES.format(mark=NARROW_ONLY)}}}
+</style>"""  # names of sizes that there is no room for, and those that better ones replace
 
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
@@ -92,6 +97,7 @@ font-size:11px;line-height:14px;padding:0 6px;margin-left:6px;color:{muted}}}
 .crt .z,.crt small .z{{color:{stop}}}
 .crt .g{{color:{muted}}}
 .crt small.y{{white-space:normal;max-width:236px}}
+@media (min-width:1200px){{.crt td.l,.crt td.l small{{white-space:normal}}.crt td.l{{min-width:176px}}}}
 .crn{{margin:2px 0 0;font-size:11.5px;line-height:1.3;color:{muted}}}
 .crt small.x{{color:{stop};white-space:normal;max-width:236px}}
 .crt .r{{position:relative;width:{BAR_PX}px;height:17px}}

@@ -8,13 +8,15 @@ platform's colour, and what the drawing shows is said in words under it.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from core.numbers import fill
+from core.numbers import NBSP, fill
 from core.training.layout import Layout, layout_of, plan_sentence, plan_title, where_words
 from ui.scaling_wording import (
+    again_text,
     batch_text,
     calendar_text,
     compile_text,
@@ -40,6 +42,7 @@ MOST_IDLE = 32  # squares of chips that have nothing to do
 PALEST = 0.25  # opacity of the last pipeline stage
 SQUARE_PX, SPACE_PX, GROUP_PX = 7, 2, 4
 _STOP = f"light-dark({PALETTES['light'].stop},{PALETTES['dark'].stop})"
+_PAGE = f"light-dark({PALETTES['light'].page},{PALETTES['dark'].page})"
 _MUTED = "color-mix(in srgb,currentColor 70%,transparent)"
 CSS = f"""<style>
 .plc{{font-size:13px;line-height:1.35}}
@@ -60,7 +63,7 @@ CSS = f"""<style>
 .plc .bar{{position:relative;display:flex;height:12px;margin:3px 0 4px;border-radius:2px;overflow:hidden;
 background:color-mix(in srgb,currentColor 9%,transparent)}}
 .plc .bar i{{display:block;height:100%}}
-.plc .bar u{{position:absolute;top:0;bottom:0;width:0;border-left:1.5px solid {_STOP}}}
+.plc .bar u{{position:absolute;top:0;bottom:0;width:2px;background:{_STOP};box-shadow:0 0 0 1px {_PAGE}}}
 .plc .k{{white-space:nowrap;margin-right:9px}}
 .plc .k i{{display:inline-block;width:8px;height:8px;border-radius:1.5px;margin-right:4px}}
 dl.plr.plr{{display:grid;grid-template-columns:max-content 1fr;gap:3px 12px;margin:8px 0 2px;padding:0}}
@@ -188,6 +191,7 @@ def rows_of(p: PlatformEstimate, report: Report, t: Translate = identity) -> lis
         return []
     found = [
         (t("Batch"), batch_text(p.plan, t) if p.plan else ""),
+        (t("Recompute"), again_text(p, t)),
         (t("Limits speed"), limits_text(p, t)),
         (t("Goodput"), goodput_text(p.goodput, t)),
         (t("Compile"), compile_text(p, t)),
@@ -206,7 +210,13 @@ def card_title(report: Report, catalogue: Catalogue, t: Translate = identity) ->
         )
     layout = layout_of(p.plan, p.accelerator, p.size, catalogue)
     values: dict[str, object] = {"n": p.size.chips, "plan": say(plan_title(p.plan, p.accelerator, layout), t)}
-    return fill(t("Plan at {n:int} chips: {plan}") if p.size.chips > 1 else t("Plan: {plan}"), values)
+    text = fill(t("Plan at {n:int} chips: {plan}") if p.size.chips > 1 else t("Plan: {plan}"), values)
+    return _numbers_kept(text)
+
+
+def _numbers_kept(text: str) -> str:
+    """The text with its numbers kept beside the words before them, so that none stands alone in a second line."""
+    return re.sub(r" (?=\d)", NBSP, text)
 
 
 def card_subtitle(report: Report, catalogue: Catalogue, t: Translate = identity) -> str:

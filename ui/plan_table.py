@@ -9,17 +9,20 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from core.economics.bill import late_weeks
-from core.numbers import EN_DASH, duration, fill, integer, percent, rate
-from core.training.layout import plan_degrees
+from core.numbers import EN_DASH, NBSP, duration, fill, integer, percent, rate
+from core.training.layout import copy_ranks, plan_degrees, shard_ranks
 from ui.markup import head, table, two
 from ui.money_tables import can_be_cured, money, price_only, range_text, reason
 from ui.scaling_wording import (
+    LITTLE,
     days_range,
     failure_text,
     largest_limits,
     memory_text,
     no_days,
     no_plan,
+    start_text,
+    useful_text,
     wait_text,
     why_no_plan,
 )
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
 LATE = 1e-3  # of the deadline; less is rounding
-LITTLE = 0.005  # of the layers; less would be written as 0 %
 
 
 def in_order(report: Report) -> list[PlatformEstimate]:
@@ -77,7 +79,24 @@ def plan_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
         + "</tr>"
         for p in in_order(report)
     )
-    return table(f"{header}<tbody>{rows}</tbody>", t("Plans side by side"), scheme)
+    return table(f"{header}<tbody>{rows}</tbody>", t("Plans side by side"), scheme, degrees_key(report, t))
+
+
+def degrees_key(report: Report, t: Translate = identity) -> str:
+    """What the letters in the column of plans stand for, as far as any plan has them."""
+    plans = [p.plan for p in report.platforms if p.plan is not None and p.fits]
+    shared = [shard_ranks(plan) > 1 for plan in plans]
+    found = {
+        t("TP splits each layer"): any(plan.tensor > 1 for plan in plans),
+        t("CP splits sequences"): any(plan.context > 1 for plan in plans),
+        t("EP spreads experts"): any(plan.expert > 1 for plan in plans),
+        t("PP puts layers in stages"): any(plan.pipeline > 1 for plan in plans),
+        t("FSDP shards the model"): any(shared),
+        t("DP copies the model"): any(
+            plan.ranks > copy_ranks(plan) for plan, one in zip(plans, shared, strict=True) if not one
+        ),
+    }
+    return " · ".join(text for text, is_there in found.items() if is_there)
 
 
 def _platform(p: PlatformEstimate, name: str, style: Style, t: Translate) -> str:
@@ -137,14 +156,22 @@ def _plan(p: PlatformEstimate, report: Report, t: Translate) -> str:
     memory = memory_text(p, t)
     if p.plan is None or not p.fits:
         why = f'<span class="g" title="{escape(why_no_plan(p, report, t))}">{escape(no_plan(p, t))}</span>'
-        return two(why, escape(memory), "")
+        return two(why, escape(memory), "l")
     again = p.plan.recompute > LITTLE
     detail = fill(t("recompute {share:pct}"), {"share": p.plan.recompute}) if again else ""
-    return two(escape(say(plan_degrees(p.plan), t)), escape(" · ".join(filter(None, (memory, detail)))), "")
+    degrees, below = (
+        _kept(text) for text in (say(plan_degrees(p.plan), t), " · ".join(filter(None, (memory, detail))))
+    )
+    return two(escape(degrees), escape(below), "l")
+
+
+def _kept(text: str) -> str:
+    """Parts between dots, each of which stays in one line."""
+    return " · ".join(part.replace(" ", NBSP) for part in text.split(" · "))
 
 
 def _limits(p: PlatformEstimate, t: Translate) -> str:
-    told = [f"{name} {percent(share)}" for name, share in largest_limits(p, t)] if p.fits else []
+    told = [f"{name} {percent(share)}" for name, share in largest_limits(p, t, short=True)] if p.fits else []
     return two(escape(told[0]) if told else EN_DASH, escape(told[1]) if len(told) > 1 else "", "")
 
 
@@ -162,5 +189,5 @@ def _goodput(p: PlatformEstimate, report: Report, t: Translate) -> str:
     g = p.goodput
     if g is None or not p.fits:
         return _gap("")
-    below = t("your value") if g.own else failure_text(g, t, short=True)
-    return two(percent(g.share), f'<span title="{escape(wait_text(p, report, t))}">{escape(below)}</span>')
+    below = t("your value") if g.own else start_text(g, t) or failure_text(g, t, short=True)
+    return two(escape(useful_text(g, t)), f'<span title="{escape(wait_text(p, report, t))}">{escape(below)}</span>')

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 GB = 1e9
 LEAST_SHARE = 0.005  # of a step; less would be written as 0 %
+LITTLE = 0.005  # of the layers that are computed again; less would be written as 0 %
+FULL = 0.02  # of the memory a plan may fill: less to spare is none
+MUCH_LOST = 0.05  # of a run; what takes so much of it is said
 _SECONDS_PER_HOUR = 3600.0
 
 
@@ -84,30 +87,56 @@ def limits_text(p: PlatformEstimate, t: Translate = identity) -> str:
     return ", ".join(f"{name} {percent(share)}" for name, share in largest_limits(p, t)[:2])
 
 
-def largest_limits(p: PlatformEstimate, t: Translate = identity) -> list[tuple[str, float]]:
-    """Names and shares of the groups of a step, the largest first, without those too small to tell."""
+def largest_limits(p: PlatformEstimate, t: Translate = identity, *, short: bool = False) -> list[tuple[str, float]]:
+    """Names and shares of the groups of a step, the largest first, without those too small to tell.
+
+    ``short``: names for a narrow column.
+    """
     names, shares = limit_names(t), step_shares_of(p)
+    if short:
+        names |= {"network": t("network"), "memory": t("memory")}
     told = sorted((group for group in shares if shares[group] >= LEAST_SHARE), key=lambda group: -shares[group])
     return [(names[group], shares[group]) for group in told]
 
 
 def goodput_text(g: Goodput | None, t: Translate = identity) -> str:
-    """``93 %; a failure every 16 days``; the reader's own value says so."""
+    """``93 %; a failure every 16 days``, or what takes more of the run; the reader's own value says so."""
     if g is None:
         return ""
     if g.own:
         return fill(t("{share:pct}, your value"), {"share": g.share})
-    return fill(t("{share:pct}; {often}"), {"share": g.share, "often": failure_text(g, t)})
+    return fill(t("{share}; {often}"), {"share": useful_text(g, t), "often": start_text(g, t) or failure_text(g, t)})
+
+
+def useful_text(g: Goodput, t: Translate = identity) -> str:
+    """The goodput in whole per cent; what is more than nothing is not called nothing."""
+    return t("under 1\N{NO-BREAK SPACE}%") if 0 < g.share < LEAST_SHARE else percent(g.share)
+
+
+def start_text(g: Goodput, t: Translate = identity) -> str:
+    """``the start takes 17 %`` where it takes much of a run, and most of what is lost; else empty."""
+    most = not g.own and g.start >= max(MUCH_LOST, 0.5 * (1.0 - g.share))
+    return fill(t("the start takes {share:pct}"), {"share": g.start}) if most else ""
+
+
+def again_text(p: PlatformEstimate, t: Translate = identity) -> str:
+    """How many layers are computed again; where that fills the memory, that it is as few as fit. Empty where none."""
+    if p.plan is None or p.plan.recompute <= LITTLE:
+        return ""
+    limit = p.usable_bytes or p.accelerator.hbm_bytes
+    full = bool(p.memory_bytes and limit and sum(p.memory_bytes.values()) > (1 - FULL) * limit)
+    form = t("{share:pct} of the layers, as few as fit") if full else t("{share:pct} of the layers")
+    return fill(form, {"share": p.plan.recompute})
 
 
 def failure_text(g: Goodput, t: Translate = identity, *, short: bool = False) -> str:
     """How often the job stops: for a failure, or because spot capacity is taken back, whichever comes first.
 
-    ``short`` is for a column that is headed by what happens.
+    ``short`` is for a column that is headed by failures.
     """
     if g.preemption_hours is not None and g.preemption_hours < g.failure_hours:
         return fill(t("taken back every {time}"), {"time": duration(g.preemption_hours)})
-    form = t("one every {time}") if short else t("a failure every {time}")
+    form = t("every {time}") if short else t("a failure every {time}")
     return fill(form, {"time": duration(g.failure_hours)})
 
 

@@ -226,7 +226,7 @@ def test_512_h100_against_512_v5p_for_70b_on_2t_tokens_answers_in_one_table() ->
     )
     in_order(app)
     table = html(app)
-    for said in ("TPU v5p", "H100", "512 ·", "GB", "matmul", "Goodput", "one every"):
+    for said in ("TPU v5p", "H100", "512 ·", "GB", "matmul", "Goodput", "every"):
         assert said in table
     assert len(re.findall(r"\d (?:days|weeks) [\d.]+–[\d.]+ (?:days|weeks)", table)) == 2, (
         "days with their range, twice"
@@ -253,6 +253,18 @@ def test_with_everything_unfolded_there_is_always_an_answer(params: dict[str, st
     app = unfolded(opened(SCALING, **params), *OPEN)
     in_order(app)
     assert "nan" not in everything(app).lower().split() and "inf" not in everything(app).split()
+
+
+@pytest.mark.parametrize(
+    ("params", "charts"),
+    [({}, 4), ({"preset": "vision_resnet_50"}, 2), ({"platforms": "t4", "focus": "t4"}, 0)],
+    ids=["all", "no plan", "nothing holds it"],
+)
+def test_a_chart_without_anything_to_draw_takes_no_room(params: dict[str, str], charts: int) -> None:
+    app = opened(SCALING, **params)
+    in_order(app)
+    assert len(app.get("plotly_chart")) == charts
+    assert "No parts to draw" not in text(app) and "No memory to draw" not in text(app)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "adafactor", "muon"])

@@ -119,10 +119,11 @@ def test_the_card_says_what_the_record_says(catalogue: Catalogue, scheme: str) -
     assert "matmul 76 %, attention 8 %" in said
     assert "93 %; a failure every 16.0 days" in said
     assert "2 min = 32 steps of 3.8 s" in said
+    assert "Recompute 35 % of the layers Limits speed" in said, "there is memory to spare, so nothing of fitting"
     assert "wait 1\N{WORD JOINER}–\N{WORD JOINER}4 weeks, then 7.5 days" in said
     assert "61 of 95 GB" in said
     assert "state 20 activations 33 working set 8.0 free 34" in said
-    assert card_title(report, catalogue) == "Plan at 128 chips: shard over 64, copy twice"
+    assert text(card_title(report, catalogue)) == "Plan at 128 chips: shard over 64, copy twice"
     assert "4×4×8" in card_subtitle(report, catalogue) and "v5p-256" in card_subtitle(report, catalogue)
 
 
@@ -170,6 +171,27 @@ def test_nothing_unknown_is_zero(catalogue: Catalogue) -> None:
     assert "Batch" in said
     for label in ("Limits speed", "Goodput", "Compile", "Calendar", "Memory a chip"):
         assert label not in said
+
+
+def test_a_full_memory_is_a_choice_and_no_alarm(catalogue: Catalogue) -> None:
+    full = MEMORY | {"activations": 33e9 + 87.4e9 - sum(MEMORY.values())}
+    html = card_body(planned(memory_bytes=full), catalogue, "light")
+    assert "Recompute 35 % of the layers, as few as fit" in text(html)
+    assert "87 of 95 GB" in text(html) and 'class="over"' not in html
+    assert "Recompute" not in text(card_body(planned(plan=choice(recompute=0.0)), catalogue, "light"))
+
+
+def test_no_number_of_the_title_stands_alone_in_a_line(catalogue: Catalogue) -> None:
+    assert not re.search(r" \d", card_title(planned(), catalogue))
+
+
+def test_what_a_short_run_loses_to_its_start_is_said(catalogue: Catalogue) -> None:
+    brief = replace(GOODPUT, share=0.7, start=0.25)
+    assert "70 %; the start takes 25 %" in text(card_body(planned(goodput=brief), catalogue, "light"))
+    hardly = replace(GOODPUT, share=0.002, start=0.99)
+    assert "under 1 %; the start takes 99 %" in text(card_body(planned(goodput=hardly), catalogue, "light"))
+    lost = replace(GOODPUT, share=0.7, start=0.1, failures=0.2)
+    assert "70 %; a failure every" in text(card_body(planned(goodput=lost), catalogue, "light"))
 
 
 def test_runs_one_after_the_other_are_counted(catalogue: Catalogue) -> None:

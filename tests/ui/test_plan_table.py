@@ -10,10 +10,10 @@ import pytest
 from core.catalogue import Catalogue
 from ui.calendar_wording import batch_lines, compile_lines, size_line, wait_lines, wait_placeholder, young_line
 from ui.goodput_table import batches_table, losses_of, losses_table
-from ui.plan_table import in_order, plan_table
+from ui.plan_table import degrees_key, in_order, plan_table
 
 from .conftest import DEFAULT, Row, build_report
-from .scaling_records import GOODPUT, curves, line, planned
+from .scaling_records import GOODPUT, choice, curves, line, planned
 from .test_plan_card import text
 from .test_tables import EVIL, Reader
 
@@ -43,7 +43,7 @@ def test_a_row_says_what_the_record_says() -> None:
     assert first[3] == "FSDP 64 × 2 61 of 95 GB · recompute 35 %"
     assert first[4] == "matmul 76 % attention 8 %"
     assert first[5] == "57 % (49–64) model"
-    assert first[6] == "93 % one every 16.0 days"
+    assert first[6] == "93 % every 16.0 days"
 
 
 def test_the_range_of_days_is_that_of_the_speed() -> None:
@@ -82,6 +82,19 @@ def test_without_a_plan_the_reason_stands_in_its_place() -> None:
     tight = planned(plan=None, shortfall=None, fits=False)
     first = rows(plan_table(tight, "light"))[0]
     assert plain(first[3]) == "no plan fits 61 of 95 GB" and first[4:] == ["–", "–", "–"], "no speed is promised"
+
+
+def test_letters_of_the_plans_are_explained_and_no_others() -> None:
+    assert degrees_key(planned()) == "FSDP shards the model"
+    report = planned(plan=choice(tensor=2, context=2, pipeline=4, expert=8, shard=1))
+    names = re.findall(r"\b[A-Z]{2,4}\b", degrees_key(report))
+    assert names == ["TP", "CP", "EP", "PP", "FSDP", "DP"], "the others of the table shard"
+    assert degrees_key(build_report()) == ""
+
+
+def test_a_short_run_says_what_its_start_takes() -> None:
+    report = planned(goodput=replace(GOODPUT, share=0.7, start=0.25))
+    assert plain(rows(plan_table(report, "light"))[0][6]) == "70 % the start takes 25 %"
 
 
 def test_a_late_run_is_red() -> None:

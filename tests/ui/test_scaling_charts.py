@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +32,7 @@ from ui.wording import identity
 
 from .conftest import DEFAULT, Row, build_report
 from .scaling_builder import SIZES, build_degree, build_losses, build_scaling
+from .scaling_records import choice, planned
 from .test_charts import EVIL, SCHEMES, numbers_of
 
 
@@ -46,6 +47,10 @@ def charts_of(report: Report, found: Scaling | None, scheme: Scheme = "light", t
         degree_chart(report, None if found is None else build_degree(), scheme, t),
         goodput_chart(report, chips, build_losses(chips) if len(chips) else {}, scheme, t),
     ]
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def axes_of(figure: dict) -> list[dict]:
@@ -132,6 +137,8 @@ def test_without_anything_to_draw_every_chart_says_why(report: Report) -> None:
             assert chart.figure is None
             assert len(chart.empty) > 40
             assert isinstance(chart.frame().to_csv(), str)
+    assert "on sale holds this model" in step_parts_chart(report, None, "light").empty
+    assert "on sale holds this model" in memory_chart(report, None, "light").empty
     assert "No bf16 peak" in scaling_time_chart(build_report((Row("mi300x", 1e5, peak=False),), reference=None), None,
                                                "light").empty  # fmt: skip
     assert degree_chart(report, None, "light").empty
@@ -233,7 +240,13 @@ def test_runs_are_rings_and_the_readers_own_are_diamonds(report: Report) -> None
 
 @pytest.mark.parametrize(("runs", "said"), [(0, "no published run"), (1, "only 1 published"), (4, "only 4 published")])
 def test_few_runs_are_said(report: Report, runs: int, said: str) -> None:
-    assert said in scaling_mfu_chart(report, build_scaling(report, runs=runs), "light").subtitle
+    assert said in scaling_mfu_chart(report, build_scaling(report, runs=runs), "light").subtitle.lower()
+
+
+def test_a_line_that_is_not_of_tuned_runs_says_so() -> None:
+    for speed, said in (("first_try", "Line: first try; 13 published"), ("tuned", "Line: tuned"), ("vendor", "13 pub")):
+        report = build_report(speed=speed)
+        assert scaling_mfu_chart(report, build_scaling(report), "light").subtitle.startswith(said)
 
 
 def test_runs_far_from_every_size_are_counted_not_drawn(report: Report) -> None:
@@ -262,8 +275,24 @@ def test_a_plan_that_fills_the_memory_fits(report: Report) -> None:
     found = build_scaling(report)
     parts = {"state": np.full(5, 87.4e9 * (1 + 1e-12))}
     chart = memory_chart(report, replace(found, memory_bytes=parts), "light")
-    assert chart.title == "128 fits, filling the 87 usable GB"
+    assert chart.title == "128 fits in the 87 usable GB"
+    lines = {s.y0: s.line.color for s in chart.figure.layout.shapes if s.type == "line" and s.y0 == s.y1}
+    assert lines[95e9] == PALETTES["light"].stop != lines[87.4e9], "what a plan may fill is no limit passed"
     assert all(s.line.color != PALETTES["light"].stop for s in chart.figure.layout.shapes if s.type == "rect")
+    again = planned(report, plan=choice(recompute=0.5))
+    assert plain(memory_chart(again, replace(found, memory_bytes=parts), "light").title) == (
+        "128 fits in 87 GB, recomputing 50 %"
+    )
+
+
+def test_memory_is_drawn_of_sizes_that_can_be_timed_or_are_too_small(report: Report) -> None:
+    found = build_scaling(report)
+    few = found.strong.chips <= 256
+    short = replace(found.strong, **{f.name: getattr(found.strong, f.name)[few] for f in fields(found.strong)})
+    figure = memory_chart(report, replace(found, strong=short), "light").figure
+    named = [text.partition("<br>")[0] for text in figure.layout.xaxis.ticktext]
+    drawn = [n for n in found.memory_chips if n <= 256]
+    assert named == [f"<b>{n:,.0f}</b>" if n == 128 else f"{n:,.0f}" for n in drawn] and len(drawn) < 5
 
 
 def test_shares_stand_on_each_other_and_add_up(report: Report) -> None:

@@ -130,3 +130,12 @@ def test_a_claim_is_compared_where_it_is_made() -> None:
     assert "near the" in title(64, 0.95, 0.97)
     assert "loses nothing" in title(64, 0.4, 1.02)
     assert title(4096, 0.4, 0.9) == "At 128 replicas a chip keeps 90\N{NO-BREAK SPACE}% of its work"
+
+
+def test_a_little_less_is_told_as_the_verdict_tells_it() -> None:
+    chips, hours = np.array([128.0, 256.0]), np.array([180.0, 92.0])
+    report = build_report((Row("tpu_v5p", 3e5, chips=128), *DEFAULT[2:4]), reference=None)
+    here = ground(report, "light", identity)
+    for cash, said in ((297_000, "at no extra cost"), (270_000, "and $30.0k"), (310_000, "for $10.0k")):
+        title = time_title(report, here, chips, hours, np.array([300_000.0, cash]), identity)
+        assert title.endswith(said), title

@@ -25,10 +25,14 @@ HEIGHT_ROW = 192.0  # px of a chart of which three stand in a row
 REACH = 32.0  # sizes shown lie within this factor of the chosen one
 YOU_WIDTH = 1.2  # px of the line at the chosen size
 WIDE = 640.0  # px of a figure on a wide page, where labels must keep clear as well
+WIDE_FROM = 560.0  # px of a figure from which on it has the names of a wide one
+NARROW_ONLY, WIDE_ONLY = "\N{ZERO WIDTH NON-JOINER}", "\N{ZERO WIDTH SPACE}"
 _TICK_GAP = 8.0  # px between the texts of two ticks
+_UNEVEN = 0.7  # names that gaps twice as unlike are worth
+_STEPS = (1, 2, 3, 4)  # doublings between two names
 _READABLE = 4.5  # contrast of small text
-_ENOUGH_NAMES = 3  # named sizes beside which only doublings are named
-_DOUBLINGS = 2.0
+_ENOUGH_NAMES = 3  # named sizes beside which only doublings and powers of two are named
+_DOUBLINGS, _POWERS = 2.0, 2.5  # ranks
 _MARK_GAP = 9.0  # px between two tick marks
 _SAME_SIZE = 1.005  # sizes closer than this factor are one
 _TEXT_HALF = 8.0  # px from the middle of a line of text to where something else may stand
@@ -102,40 +106,82 @@ def chip_ends(sizes: Sequence[float] | np.ndarray) -> tuple[float, float]:
 def chip_ticks(sizes: np.ndarray, chosen: float, ends: tuple[float, float], length: float, t: Translate) -> list[Tick]:
     """Sizes whose names keep apart on a log axis of ``length`` px; the smallest that is named has the unit.
 
-    The chosen size is named first, then the largest and doublings, then what there is room for. Further sizes have
-    a mark without a name.
+    The chosen size is named, and as many others at even steps from it as there is room for. Further sizes have a mark
+    without a name.
     """
     px = length / math.log(ends[1] / ends[0])
+    largest = float(max(sizes))
+    order = sorted(map(float, sizes), key=lambda v: _rank(v, chosen, largest))
 
     @cache
     def half(value: float, first: bool) -> float:
-        return text_width(text(value, first)) / 2
+        return text_width(_size_text(value, first, t)) / 2
 
-    def text(value: float, first: bool) -> str:
-        return fill(t("{n:int} chips"), {"n": value}) if first else integer(value)
+    def named(step: int) -> list[float]:
+        """From what is ``step`` doublings apart, then what is left, as far as there is room."""
+        kept: list[float] = []
 
-    def apart(low: float, high: float) -> bool:
-        return px * math.log(high / low) >= half(low, low == kept[0]) + half(high, False) + _TICK_GAP
+        def apart(low: float, high: float) -> bool:
+            return px * math.log(high / low) >= half(low, low == kept[0]) + half(high, False) + _TICK_GAP
 
-    kept: list[float] = []
-    largest = float(max(sizes))
-    order = sorted(map(float, sizes), key=lambda v: _rank(v, chosen, largest))
-    for value in order:
-        if len(kept) >= _ENOUGH_NAMES and _rank(value, chosen, largest)[0] > _DOUBLINGS:
-            break
-        k = bisect(kept, value)
-        kept.insert(k, value)
-        if not all(apart(kept[i], kept[i + 1]) for i in (k - 1, k) if 0 <= i < len(kept) - 1):
-            kept.pop(k)
+        even = sorted(order, key=lambda v: not _even(v / chosen, step))
+        for value in even + even:  # what the unit was in the way of may fit once a smaller size has it
+            if value in kept:
+                continue
+            if len(kept) >= _ENOUGH_NAMES and _rank(value, chosen, largest)[0] > _POWERS:
+                continue
+            k = bisect(kept, value)
+            kept.insert(k, value)
+            if not all(apart(kept[i], kept[i + 1]) for i in (k - 1, k) if 0 <= i < len(kept) - 1):
+                kept.pop(k)
+        return kept
+
+    kept = max(map(named, _STEPS), key=_legible)
     marks = list(kept)
     for value in order:
         if all(abs(math.log(value / mark)) * px >= _MARK_GAP for mark in marks):
             marks.append(value)
-    return [Tick(v, text(v, v == kept[0]) if v in kept else "") for v in sorted(marks)]
+    return [Tick(v, _size_text(v, v == kept[0], t) if v in kept else "") for v in sorted(marks)]
+
+
+def _legible(named: list[float]) -> float:
+    """How well an axis is read by these names: by many, and by gaps that are alike."""
+    gaps = np.diff(np.log2(named))
+    return len(named) - (_UNEVEN * math.log2(gaps.max() / gaps.min()) if len(gaps) > 1 else 0.0)
+
+
+def _size_text(value: float, first: bool, t: Translate) -> str:
+    return fill(t("{n:int} chips"), {"n": value}) if first else integer(value)
+
+
+def _even(ratio: float, step: int) -> bool:
+    """Whether a size is a whole number of ``step`` doublings from the chosen one."""
+    steps = math.log2(ratio) / step
+    return abs(steps - round(steps)) < 0.01
+
+
+def chip_ticks_by_width(
+    sizes: np.ndarray, chosen: float, ends: tuple[float, float], sides: float, t: Translate
+) -> list[Tick]:
+    """The names that a phone has room for, and those of a wide figure, in one list; ``sides`` px are margins.
+
+    A figure does not know its width. A name for one width only begins with a mark that has none, by which the page's
+    own rules hide it at the other (``SCALING`` of :mod:`ui.markup`).
+    """
+    narrow, wide = (chip_ticks(sizes, chosen, ends, px - sides, t) for px in (PHONE_WIDTH, WIDE_FROM))
+    few, many = ({tick.value: tick.text for tick in ticks if tick.text} for ticks in (narrow, wide))
+    found = [Tick(v, "") for v in sorted({tick.value for tick in wide} - few.keys() - many.keys())]
+    for value in sorted(few.keys() | many.keys()):
+        if few.get(value) == many.get(value):
+            found.append(Tick(value, few[value]))
+            continue
+        found += [Tick(value, mark + texts[value]) for mark, texts in ((NARROW_ONLY, few), (WIDE_ONLY, many))
+                  if value in texts]  # fmt: skip
+    return sorted(found, key=lambda tick: tick.value)
 
 
 def _rank(value: float, chosen: float, largest: float) -> tuple[float, float]:
-    """What is named before what: the chosen size, the largest, doublings, then the rest from near to far."""
+    """What is named before what: the chosen size, the largest, doublings, powers of two, the rest from far to near."""
     doublings = abs(math.log2(value / chosen))
     if doublings == 0:
         return 0.0, 0.0
@@ -143,6 +189,8 @@ def _rank(value: float, chosen: float, largest: float) -> tuple[float, float]:
         return 1.0, doublings
     if abs(doublings - round(doublings)) < 0.01:
         return _DOUBLINGS, doublings
+    if math.log2(value).is_integer():
+        return _POWERS, doublings
     return 3.0, -doublings
 
 

@@ -165,7 +165,10 @@ def _hover(line: ScalingLine, k: int, ground: Ground, t: Translate) -> str:
     return text
 
 
-def _subtitle(scaling: Scaling, published: np.ndarray, left_out: int, banded: bool, t: Translate) -> str:
+def _subtitle(
+    report: Report, scaling: Scaling, published: np.ndarray, left_out: int, banded: bool, t: Translate
+) -> str:
+    """How fast the line assumes, where others may have tuned; the runs beside it; what the band is."""
     n = len(published)
     values: dict[str, object] = {"n": n}
     if n:
@@ -173,18 +176,20 @@ def _subtitle(scaling: Scaling, published: np.ndarray, left_out: int, banded: bo
         low, high = count(float(sizes.min())), count(float(sizes.max()))
         values["size"] = low if low == high else f"{low.removesuffix(high[-1])}{EN_DASH}{high}"
     if not n:
-        runs = t("no published run of a model this size")
+        runs = t("no published run this size")
     elif n == 1:
         runs = fill(t("only 1 published run, {size}"), values)
     elif n < FEW:
         runs = fill(t("only {n} published runs, {size}"), values)
     else:
         runs = fill(t("{n} published runs, {size}"), values)
-    parts = [t("Same batch"), runs, t("band P10–P90") if banded else ""]
+    speed = {"first_try": t("line: first try"), "tuned": t("line: tuned")}.get(report.scenario.speed, "") if n else ""
+    parts = [speed, runs, t("band P10–P90") if banded else ""]
     if left_out:
         parts.append(fill(t("{n} runs on other sizes not shown"), {"n": left_out}) if left_out > 1
                      else t("1 run on another size not shown"))  # fmt: skip
-    return "; ".join(part for part in parts if part)
+    text = "; ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]
 
 
 def scaling_mfu_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t: Translate = identity) -> Chart:
@@ -202,7 +207,7 @@ def scaling_mfu_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t
         key,
         name,
         title,
-        _subtitle(scaling, published, left_out, has_band(line.mfu[at], line.mfu_p10[at], line.mfu_p90[at]), t),
+        _subtitle(report, scaling, published, left_out, has_band(line.mfu[at], line.mfu_p10[at], line.mfu_p90[at]), t),
         figure,
         "",
         lambda: scaling_frames.mfu_frame(report, scaling),

@@ -14,9 +14,10 @@ from ui.charts import scaling_frames
 from ui.charts.base import Chart
 from ui.charts.labels import bold, plain
 from ui.charts.scaling_bars import MOST_BARS, Limit, Stack, bars_that_fit, stack_figure, stop_text
-from ui.charts.scaling_base import at_size, ground
+from ui.charts.scaling_base import Ground, at_size, ground
+from ui.charts.scaling_time import nothing_here
 from ui.charts.ticks import nice_ceiling
-from ui.scaling_wording import gigabytes, limit_names, memory_names
+from ui.scaling_wording import FULL, LITTLE, gigabytes, limit_names, memory_names
 from ui.theme import Scheme
 from ui.wording import Translate, identity
 
@@ -27,7 +28,6 @@ LEAST_SHARE = 0.01  # of a step; a part that is smaller at every size is not dra
 TOLD_GROWTH = 0.05  # a loss that grows by this share of the step is the finding
 TOLD_LOSS = 0.03  # a smaller one is not worth a title
 ROUNDING = 1e-6  # of the memory a plan may fill, which the best one often does
-FULL = 0.02  # a smaller share of it to spare is none
 TALLEST = 2.2  # memory that passes a chip's by more than this factor is cut off
 NEXT_TO_NOTHING = 0.005  # of the wall time: less is not told in numbers
 LEAST_LOSS = 0.0005  # of the wall time of every size; a smaller loss is not drawn
@@ -58,7 +58,7 @@ def step_parts_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t:
         return scaling_frames.step_frame(scaling)
 
     if scaling is None or scaling.step_shares is None:
-        return Chart(key, name, t("No parts to draw"), "", None, no_model(t), frame)
+        return Chart(key, name, t("No parts to draw"), "", None, why_empty(report, scaling, here, t), frame)
     chips, shares = _known(scaling.strong.chips, scaling.step_shares)
     if not len(chips):
         return Chart(key, name, t("No parts to draw"), "", None, no_model(t), frame)
@@ -79,7 +79,7 @@ def step_parts_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t:
         y_high=max(1.0, float(values.sum(axis=0).max())),
         strong=groups.index(told) if told in groups else None,
     )
-    subtitle = fill(t("Share of step time by chips, %, {name}, same batch"), {"name": here.name})
+    subtitle = t("Share of step time, %, by number of chips")
     alt = fill(t("Stacked bars of step time by number of chips. {title}."), {"title": title})
     return Chart(key, name, title, subtitle, stack_figure(stack, here, scheme, t), "", frame, alt)
 
@@ -93,7 +93,7 @@ def _known(chips: np.ndarray, parts: Mapping[str, np.ndarray]) -> tuple[np.ndarr
 def step_title(chips: np.ndarray, shares: Mapping[str, np.ndarray], chosen: int, t: Translate) -> tuple[str, str]:
     """What takes the step beside matmuls, and the group it is about: the loss that grows most, else the largest."""
     takes = {
-        "compute": t("At {n:int} chips matmul takes {share:pct} of the step"),
+        "compute": t("At {n:int} chips matmul takes {share:pct}"),
         "attention": t("At {n:int} chips attention takes {share:pct}"),
         "memory": t("At {n:int} chips memory traffic takes {share:pct}"),
         "network": t("At {n:int} chips the network takes {share:pct}"),
@@ -113,8 +113,13 @@ def step_title(chips: np.ndarray, shares: Mapping[str, np.ndarray], chosen: int,
     return fill(takes["compute"], {"n": chips[at], "share": shares["compute"][at]}), "compute"
 
 
+def why_empty(report: Report, scaling: Scaling | None, ground: Ground, t: Translate) -> str:
+    """Why there are no parts: nothing holds the model, or no plan is worked out."""
+    return nothing_here(report, ground, t) if scaling is None else no_model(t)
+
+
 def no_model(t: Translate) -> str:
-    """Why there are no parts."""
+    """Why there are no parts of a speed that is known."""
     return t(
         "No plan is worked out here: the throughput model knows language models on chips with a published peak and "
         "memory. The speed is taken from published runs, so it has no parts."
@@ -134,8 +139,11 @@ def memory_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t: Tra
         if scaling is None or scaling.memory_bytes is None
         else _known(scaling.memory_chips, scaling.memory_bytes)
     )
+    if scaling is not None and len(chips):
+        beside = (chips == here.chosen) | (chips < scaling.strong.chips.min()) | np.isin(chips, scaling.strong.chips)
+        chips, held = chips[beside], {part: values[beside] for part, values in held.items()}
     if scaling is None or not len(chips):
-        return Chart(key, name, t("No memory to draw"), "", None, no_model(t), frame)
+        return Chart(key, name, t("No memory to draw"), "", None, why_empty(report, scaling, here, t), frame)
     at = bars_that_fit(chips, here.chosen) if len(chips) > MOST_BARS else np.arange(len(chips))
     chips, held = chips[at], {part: values[at] for part, values in held.items()}
     parts = [part for part in held if float(held[part].max()) > 0] or list(held)
@@ -153,7 +161,8 @@ def memory_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t: Tra
         text = fill(t("{size} GB a chip"), {"size": gigabytes(room)})
         limits.append(Limit(room, text, here.palette.stop, "solid"))
     if usable is not None and usable != room:
-        limits.append(Limit(usable, fill(t("{size} usable"), {"size": gigabytes(usable)}), here.palette.stop, "dot"))
+        colour = here.palette.stop if over.any() else here.palette.reference  # a plan may fill it, so it is no alarm
+        limits.append(Limit(usable, fill(t("{size} usable"), {"size": gigabytes(usable)}), colour, "dot"))
     chosen = at_size(chips, here.chosen)
     named = [i == (chosen or 0) for i in range(len(chips))]  # one unit is enough, and five would touch
     totals_text = [gigabytes(v) + (f"{NBSP}GB" if unit else "") for v, unit in zip(totals, named, strict=True)]
@@ -170,16 +179,27 @@ def memory_chart(report: Report, scaling: Scaling | None, scheme: Scheme, t: Tra
         over=[bool(bad) for bad in over],
         limits=limits,
     )
-    title = memory_title(chips, totals, here.chosen, room, usable, t)
-    subtitle = fill(t("Memory a chip by number of chips, GB, {name}"), {"name": here.name})
+    plan = report.focus.plan
+    title = memory_title(chips, totals, here.chosen, room, usable, t, 0.0 if plan is None else plan.recompute)
+    subtitle = t("Memory a chip, GB, by number of chips")
     alt = fill(t("Stacked bars of memory a chip by number of chips. {title}."), {"title": title})
     return Chart(key, name, title, subtitle, stack_figure(stack, here, scheme, t), "", frame, alt)
 
 
 def memory_title(
-    chips: np.ndarray, totals: np.ndarray, chosen: int, room: float | None, usable: float | None, t: Translate
+    chips: np.ndarray,
+    totals: np.ndarray,
+    chosen: int,
+    room: float | None,
+    usable: float | None,
+    t: Translate,
+    again: float = 0.0,
 ) -> str:
-    """Whether the chosen size holds the model, and what is left or missing a chip."""
+    """Whether the chosen size holds the model, and what is left or missing a chip.
+
+    ``again``: the share of its layers that the plan computes again, just as many as make it fit; so that memory is
+    full is no warning.
+    """
     at = at_size(chips, chosen)
     limit = usable if usable is not None else room
     k = int(np.argmin(np.abs(np.log(chips / chosen)))) if at is None else at
@@ -191,7 +211,9 @@ def memory_title(
     if room is not None:
         values["room"] = gigabytes(room)
     if need <= limit * (1 + ROUNDING) and limit - need < FULL * limit:
-        return fill(t("{n:int} fits, filling the {limit} usable GB"), values)
+        if at is None or again <= LITTLE:
+            return fill(t("{n:int} fits in the {limit} usable GB"), values)
+        return fill(t("{n:int} fits in {limit} GB, recomputing {again:pct}"), values | {"again": again})
     if need <= limit:
         form = t("{n:int} fits with {spare} GB to spare") if usable is None else (
             t("{n:int} fits with {spare} of {limit} usable GB to spare")

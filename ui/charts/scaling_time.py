@@ -21,7 +21,7 @@ from ui.charts.scaling_base import (
     at_size,
     band,
     chip_ends,
-    chip_ticks,
+    chip_ticks_by_width,
     dots,
     free_place,
     ground,
@@ -313,7 +313,7 @@ def _time_figure(
             found.extend(more)
     shapes.append(you_line(ground))
     sizes = np.union1d(strong.chips, [float(ground.chosen)])
-    ticks = chip_ticks(sizes, ground.chosen, x_ends, PHONE_WIDTH - sum(sides), t)
+    ticks = chip_ticks_by_width(sizes, ground.chosen, x_ends, sum(sides), t)
     share = each / plot
     axes = [y_axis(p.ticks, p.ends, palette, log=p.log) for p in panels]
     axes[0]["domain"] = [1 - share, 1]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GAIN = 0.02  # a run that is faster by less than this share is not called faster
 SAME_COST = 0.005  # cash that differs by less than this share is told as the same
+LITTLE_LESS = 0.03  # cash that is less by no more than this share is no saving to speak of
 FLAT_MFU = 0.05  # MFU within this share of its best holds
 
 
@@ -93,6 +94,8 @@ def _gain(here: int, there: int, hours: np.ndarray, cash: np.ndarray, t: Transla
         return fill(t("{saved:hours}"), values)
     if _level(float(cash[here]), float(cash[there])):
         return fill(t("{saved:hours} at the same cost"), values)
+    if -added <= LITTLE_LESS * float(cash[here]) and added < 0:
+        return fill(t("{saved:hours} at no extra cost"), values)
     return fill(t("{saved:hours} for {added:usd}") if added > 0 else t("{saved:hours} and {less:usd}"), values)
 
 
