@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from core.numbers import count, duration, fill, percent_fine, step_time
 from core.training.critical_batch import tokens_needed_factor
-from core.training.goodput import compile_steps, steps_to_amortise
+from core.training.goodput import (
+    compile_steps,
+    mean_hours_between_stops,
+    steps_to_amortise,
+    young_interval_seconds,
+)
 from ui.scaling_wording import few, step_seconds, wait_text
 from ui.wording import Translate, identity, say, size_text
 
@@ -51,8 +56,8 @@ def young_line(report: Report, t: Translate = identity) -> str:
     g = report.focus.goodput
     if g is None or g.own:
         return ""
-    mean = 1.0 / (1.0 / g.failure_hours + (1.0 / g.preemption_hours if g.preemption_hours else 0.0))
-    young = math.sqrt(2.0 * g.checkpoint_seconds * mean * HOUR)
+    mean = float(mean_hours_between_stops(g.failure_hours, g.preemption_hours or math.inf))
+    young = float(young_interval_seconds(g.checkpoint_seconds, mean * HOUR))
     values: dict[str, object] = {
         "wait": step_time(g.checkpoint_seconds),
         "mean": duration(mean),

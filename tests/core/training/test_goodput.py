@@ -22,10 +22,12 @@ from core.training.goodput import (
     goodput_at,
     interruptions,
     losses,
+    mean_hours_between_stops,
     slowdown_log,
     start_hours,
     steps_to_amortise,
     uptime,
+    young_interval_seconds,
 )
 from tests.core.scenarios import CATALOGUE, number
 
@@ -92,6 +94,14 @@ def test_the_best_interval_is_that_of_daly_s_figures(mean_minutes, best_minutes)
 
 def test_the_best_interval_is_young_s_where_checkpoints_are_quick():
     assert best_interval_seconds(1.0, 1e8) == pytest.approx(math.sqrt(2 * 1.0 * 1e8), rel=1e-3)
+    assert best_interval_seconds(1.0, 1e8) == pytest.approx(young_interval_seconds(1.0, 1e8), rel=1e-3)
+
+
+@given(number(1e-3, 1e6), number(1e-3, 1e6))
+def test_stops_of_two_kinds_come_as_often_as_both_together(failure, preemption):
+    mean = mean_hours_between_stops(failure, preemption)
+    assert 1e6 / mean == pytest.approx(1e6 / failure + 1e6 / preemption)
+    assert mean_hours_between_stops(failure, math.inf) == pytest.approx(failure)
 
 
 @given(number(1e-6, 1e6), st.sampled_from([0.5, 0.9, 1.1, 2.0]))
