@@ -239,7 +239,7 @@ def _least_memory(chip: Chips, shape: Shape, job: Job, held: MemoryParts, tight:
     for at, place in enumerate(np.flatnonzero(tight)):
         here = np.flatnonzero(size == at)
         best = here[np.argmin(total[here])] if len(here) else None
-        if best is not None and total[best] < sum(v[place] for v in out.values()):
+        if best is not None:
             for name, values in out.items():
                 values[place] = np.broadcast_to(getattr(tried, name), size.shape)[best]
     return MemoryParts(**out)

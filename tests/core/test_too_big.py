@@ -26,7 +26,7 @@ def on(chip, chips, **changes):
 TOO_BIG = {
     "70B on 8 Trillium": ("tpu_v6e", 8, 70.55e9, {}),
     "405B on 8 H100": ("h100_sxm", 8, 405.8e9, {"model": "llama_3_1_405b"}),
-    "1T on 64 v5e": ("tpu_v5e", 64, 1e12, {"params": 1e12}),
+    "1T on 64 v5p": ("tpu_v5p", 64, 1e12, {"params": 1e12}),
     "671B with experts on 64 H100": ("h100_sxm", 64, 671e9, {"model": "deepseek_v3"}),
     "70B with LoRA on 4 Trillium": ("tpu_v6e", 4, 70.55e9, {"training": "lora"}),
     "405B with LoRA on 8 H100": ("h100_sxm", 8, 405.8e9, {"model": "llama_3_1_405b", "training": "lora"}),
@@ -72,8 +72,10 @@ def test_lora_is_offered_exactly_where_it_fits(chip, chips, changes, fits):
     assert on(chip, chips, **changes, training="lora").focus.fits == fits
 
 
-def test_what_no_size_holds_is_told_to_take_another_chip():
-    report = on("t4", 1)
+@pytest.mark.parametrize(("chip", "chips", "changes"), [("t4", 1, {}), ("tpu_v5e", 64, {"params": 1e12})])
+def test_what_no_size_holds_is_told_to_take_another_chip(chip, chips, changes):
+    """A T4 is sold in small numbers; weights stay within a slice, and one of v5e holds 4 TB."""
+    report = on(chip, chips, **changes)
     assert report.verdict.code == "verdict_not_fit_any"
     assert "choose another chip" in report.verdict.text
     assert report.focus.shortfall.smallest is None
@@ -81,7 +83,7 @@ def test_what_no_size_holds_is_told_to_take_another_chip():
 
 
 def test_a_model_without_a_name_is_called_by_its_size():
-    assert on("tpu_v5e", 64, params=1e12).verdict.text.startswith("**A 1T model does not fit 64 v5e: ")
+    assert on("tpu_v5p", 64, params=1e12).verdict.text.startswith("**A 1T model does not fit 64 v5p: ")
 
 
 def test_longer_sequences_need_more_and_it_is_the_activations():
