@@ -31,6 +31,7 @@ HOUR = 3600.0
 FLOOR = 1e-9  # a share below this is no run at all; it keeps hours finite
 SHORTEST_SECONDS = 1.0  # between checkpoints: about a step
 LONGEST_SECONDS = 24 * HOUR  # nobody leaves a day's work unsaved, however good the hardware
+HALF_A_CHIP = 0.5  # a share of chips standing by that rounds to none is none
 FALLBACK = "nvidia"  # family whose row stands for chips that nobody has reported on
 
 
@@ -55,6 +56,8 @@ class Interruptions:
     capacity_wait_hours: float  # until taken-back capacity is back (calendar, not billed)
     slow_share: float  # of running time, lost to slow chips before they are found
     launch_seconds: float = 0.0  # of the first start, until compilation begins
+    spare_share: float = 0.0  # chips that stand by, over those that work
+    spare_restart_seconds: float = 0.0  # as restart_seconds, where one does
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,8 @@ def losses(chips: Any, x: Interruptions) -> Losses:
     store = x.checkpoint_bytes / np.minimum(n * x.store_bytes_per_s, x.store_cap_bytes_per_s)
     wanted = best_interval_seconds(wait, mean) if x.interval_seconds is None else np.full_like(n, x.interval_seconds)
     interval = np.maximum(np.clip(wanted, SHORTEST_SECONDS, LONGEST_SECONDS), store)
-    restart = x.restart_seconds + x.compile_seconds + store
+    spare = n * x.spare_share >= HALF_A_CHIP
+    restart = np.where(spare, x.spare_restart_seconds, x.restart_seconds) + x.compile_seconds + store
     kept = np.maximum(np.exp(-slowdown_log(interval, wait, restart + store, mean)), FLOOR)
     paused = np.minimum(kept * wait / interval, 1.0 - kept)
     billed = np.full_like(n, 1.0 / (1.0 + x.capacity_wait_hours / x.preemption_hours))
@@ -290,8 +294,8 @@ def interruptions(
         return row.high if (end == "high") == (more == "better") else row.low
 
     taken_back = constants.get(f"preemption_hours_{plan}")
-    at_once = taken_back is not None or scenario.spare_share > 0
-    restart = constants["restart_spare"] if at_once else row_of("restart_provider", accelerator, catalogue)
+    at_once = constants["restart_spare"]
+    restart = at_once if taken_back is not None else row_of("restart_provider", accelerator, catalogue)
     compiler = catalogue.silicon(accelerator.id).compiler
     lora = scenario.training == "lora"
     stored = constants["state_bytes_per_param_lora"] if lora else constants["checkpoint_bytes_per_param"]
@@ -315,4 +319,6 @@ def interruptions(
         capacity_wait_hours=0.0 if taken_back is None else value(constants[f"capacity_wait_hours_{plan}"], "worse"),
         slow_share=value(constants["slow_chip_share"], "worse"),
         launch_seconds=value(constants["launch_seconds"], "worse"),
+        spare_share=scenario.spare_share,
+        spare_restart_seconds=chosen(scenario.restart_minutes, at_once, "worse", 60.0),
     )

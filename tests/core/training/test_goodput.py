@@ -288,7 +288,11 @@ def test_each_chip_waits_for_its_own_compiler():
 
 
 def test_a_chip_that_stands_by_shortens_restarts():
-    assert what_stops(spare_share=0.02).restart_seconds < what_stops().restart_seconds
+    none, some = (losses([8, 1024], what_stops(spare_share=share)).restart_seconds for share in (0.0, 0.02))
+    assert some[1] < none[1]
+    assert some[0] == none[0]  # a sixth of a chip cannot stand in for one
+    own = (losses(1024, what_stops(spare_share=share, restart_minutes=7.0)).restart_seconds for share in (0.0, 0.02))
+    assert len({float(v) for v in own}) == 1
     assert run("h100_sxm", 16_384, 405e9, spare_share=0.02).share > run("h100_sxm", 16_384, 405e9).share
 
 
