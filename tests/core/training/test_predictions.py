@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.training.calibration import NEEDED, QUALITY, TASKS
+from core.training.calibration import NEEDED, QUALITY, TASKS, chosen_plan, excluded, runs_to_fit
+from core.training.constants import CHOSEN, calibration, constants
+from core.training.plan import STACKS
 from core.training.validation import summary, validate
 from tests.core.scenarios import CATALOGUE
 
@@ -220,3 +222,30 @@ def test_an_unknown_chip_or_size_is_named_as_the_reason():
         found = validate([row | cells], CATALOGUE)
         assert np.isnan(found.predicted[0])
         assert found.unpredicted[0]
+
+
+# Plans that the planner chooses
+
+
+SCORED = runs_to_fit(ROWS, CATALOGUE)
+AS_CHOSEN = validate(ROWS, CATALOGUE, "chosen")
+
+
+def test_the_optimism_taken_off_chosen_plans_is_that_of_the_planner_as_it_is():
+    """Whoever changes what is planned, or a constant of the step, calibrates again."""
+    assert calibration()[CHOSEN] == pytest.approx(chosen_plan(SCORED, constants()), rel=1e-3)
+
+
+def test_chosen_plans_promise_neither_more_nor_less_than_runs_reached():
+    kept = np.flatnonzero([not excluded(row) for row in ROWS])[SCORED.inputs.index]
+    ratio = AS_CHOSEN.predicted[kept] / AS_CHOSEN.measured[kept]
+    assert np.isfinite(ratio).all()
+    assert abs(np.median(ratio) - 1) <= 0.05
+    tuned = ~AS_CHOSEN.is_moe[kept] & (np.asarray(SCORED.inputs.job.stack) <= STACKS.index("mlperf"))
+    off = np.abs(ratio[tuned] - 1)
+    assert np.median(off) <= 0.10
+    assert np.quantile(off, 0.9) <= 0.30
+    for chip in set(AS_CHOSEN.accelerator_id[kept]):
+        here = AS_CHOSEN.accelerator_id[kept] == chip
+        if here.sum() >= 10:
+            assert abs(np.median(ratio[here]) - 1) <= 0.15, chip
