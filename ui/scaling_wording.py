@@ -120,13 +120,17 @@ def start_text(g: Goodput, t: Translate = identity) -> str:
 
 
 def again_text(p: PlatformEstimate, t: Translate = identity) -> str:
-    """How many layers are computed again; where that fills the memory, that it is as few as fit. Empty where none."""
+    """How many layers are computed again, and how many wait in the host's memory; empty where none.
+
+    Where that fills the memory, it is as few as fit.
+    """
     if p.plan is None or p.plan.recompute <= LITTLE:
         return ""
     limit = p.usable_bytes or p.accelerator.hbm_bytes
     full = bool(p.memory_bytes and limit and sum(p.memory_bytes.values()) > (1 - FULL) * limit)
     form = t("{share:pct} of the layers, as few as fit") if full else t("{share:pct} of the layers")
-    return fill(form, {"share": p.plan.recompute})
+    away = fill(t("{share:pct} offloaded"), {"share": p.plan.offload}) if p.plan.offload > LITTLE else ""
+    return "; ".join(filter(None, (fill(form, {"share": p.plan.recompute}), away)))
 
 
 def failure_text(g: Goodput, t: Translate = identity, *, short: bool = False) -> str:

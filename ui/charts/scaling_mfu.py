@@ -184,7 +184,7 @@ def _subtitle(
     else:
         runs = fill(t("{n} published runs, {size}"), values)
     speed = {"first_try": t("line: first try"), "tuned": t("line: tuned")}.get(report.scenario.speed, "") if n else ""
-    parts = [speed, runs, t("band P10–P90") if banded else ""]
+    parts = [speed, runs, t("band P10–P90") if banded and not speed else ""]  # one line; the first chart names the band
     if left_out:
         parts.append(fill(t("{n} runs on other sizes not shown"), {"n": left_out}) if left_out > 1
                      else t("1 run on another size not shown"))  # fmt: skip

@@ -349,7 +349,7 @@ def scaling_time_chart(report: Report, scaling: Scaling | None, scheme: Scheme, 
     if weak is not None and len(weak.chips) < 2:  # a point is no growth
         weak = None
     priced = bool(np.isfinite(strong.cash[0]).all())
-    days = t("Days to finish") if runs == 1 else fill(t("Days to finish {n} runs"), {"n": runs})
+    days = t("Time to finish") if runs == 1 else fill(t("Time to finish {n} runs"), {"n": runs})
     banded = has_band(*strong.hours) or (priced and has_band(*strong.cash))
     subtitle = [
         fill(
