@@ -84,20 +84,22 @@ class Names:
             if match and meaning.chips:
                 self._slices.setdefault(normal(match["prefix"]), []).append((int(match["count"]), name, meaning.chips))
 
-    def meaning(self, text: str, among: str = "") -> Meaning:
-        """The one chip that ``text`` stands for; :class:`InputError` when there is none or more than one.
-
-        ``among``: the chip that is meant, should the text mean it among others.
-        """
+    def find(self, text: str) -> tuple[Meaning, ...]:
+        """Every chip that ``text`` can stand for; () where it is no name."""
         text = text.strip()
         key = normal(text) if len(text) <= MAX_NAME else ""
-        found = self._meanings.get(key)
+        found = self._meanings.get(key, ())
         while not found and VENDOR_WORDS.match(key):
             key = VENDOR_WORDS.sub("", key)
-            found = self._meanings.get(key)
+            found = self._meanings.get(key, ())
+        return found
+
+    def meaning(self, text: str) -> Meaning:
+        """The one chip that ``text`` stands for; :class:`InputError` when there is none or more than one."""
+        text = text.strip()
+        found = self.find(text)
         if not found:
             raise InputError(self._unknown(text))
-        found = tuple(m for m in found if m.accelerator_id == among) or found
         if len(found) > 1:
             choices = " or ".join(m.accelerator_id for m in found)
             raise InputError(message("chip_ambiguous", "error", given=text[:60], choices=choices))

@@ -12,7 +12,7 @@ from math import prod
 
 from core.catalogue import Catalogue
 from core.messages import InputError, Message, joined, message
-from core.names import MAX_NAME
+from core.names import MAX_NAME, SLICE_NAME
 from core.numbers import parse_count
 from core.records import Size
 
@@ -85,9 +85,8 @@ class _Reading:
             return self._counted(count, number)
         if _SHAPE.fullmatch(part):
             return self._shape([int(n) for n in re.split(_TIMES, part)])
-        found = self._named(part) or self._unit(part)
-        if found is None and (match := _MANY.fullmatch(part)):
-            found = self._many(int(match[1]), match[2])
+        match = _MANY.fullmatch(part)
+        found = (self._many(int(match[1]), match[2]) if match else None) or self._named(part) or self._unit(part)
         if found is None and (match := _MANY_AFTER.fullmatch(part)):
             found = self._many(int(match[2]), match[1])
         if found is None:
@@ -111,14 +110,18 @@ class _Reading:
 
     def _named(self, name: str, alone: int | None = None) -> tuple[str, int] | None:
         """The chip and the number of chips that a name says; ``alone``: that of a name that says no number."""
-        try:
-            chip, chips = self.catalogue.resolve_alias(name, self.accelerator_id)
-        except InputError as error:
-            if error.problem.code == "chip_unknown" or (error.problem.code == "chip_ambiguous" and alone is None):
-                return None
-            raise
-        chips = chips or alone
-        return (chip, chips) if chips else None
+        found = self.catalogue.meanings(name)
+        found = tuple(m for m in found if m[0] == self.accelerator_id) or found
+        if len(found) == 1:
+            chip, chips = found[0][0], found[0][1] or alone
+            return (chip, chips) if chips else None
+        if SLICE_NAME.fullmatch(name) or (found and alone):
+            try:
+                self.catalogue.resolve_alias(name)
+            except InputError as error:
+                if error.problem.code != "chip_unknown":
+                    raise
+        return None
 
     def _unit(self, name: str) -> tuple[str, int] | None:
         """A node, tray, instance or domain of the chip, by its kind or by its name."""
