@@ -100,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CHIP[:CHIPS][@USD_PER_CHIP_HOUR]",
         action="append",
         default=[],
-        help="repeatable; the first is the focus; default the preset's",
+        help="repeatable; CHIPS is a number or a size as it is sold, such as v5p-256; the first is the focus; "
+        "default the preset's",
     )
     e.add_argument(
         "--mfu", metavar="SHARE", help="utilisation of every platform, such as 0.5 or 50%%; default the model's"
