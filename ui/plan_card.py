@@ -209,9 +209,11 @@ def card_title(report: Report, catalogue: Catalogue, t: Translate = identity) ->
             t("No plan at {n:int} chips") if p.size.chips > 1 else t("No plan at one chip"), {"n": p.size.chips}
         )
     layout = layout_of(p.plan, p.accelerator, p.size, catalogue)
-    values: dict[str, object] = {"n": p.size.chips, "plan": say(plan_title(p.plan, p.accelerator, layout), t)}
-    text = fill(t("Plan at {n:int} chips: {plan}") if p.size.chips > 1 else t("Plan: {plan}"), values)
-    return _numbers_kept(text)
+    values: dict[str, object] = {
+        "n": p.size.chips,
+        "plan": _numbers_kept(say(plan_title(p.plan, p.accelerator, layout), t)),
+    }
+    return fill(t("Plan at {n:int} chips: {plan}") if p.size.chips > 1 else t("Plan: {plan}"), values)
 
 
 def _numbers_kept(text: str) -> str:

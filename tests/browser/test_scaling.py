@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -232,3 +233,18 @@ def test_it_can_be_read_and_worked_without_seeing_it(server: Server, page: Page)
     page.keyboard.press("Enter")
     wait_idle(page)
     assert address(page) != before
+
+
+def test_the_axis_names_as_many_sizes_as_there_is_room_for(server: Server, page: Page) -> None:
+    named = {}
+    for width in (1440, 1024, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        open_page(page, f"{server.url}/scaling")
+        boxes = page.evaluate(
+            """() => [...document.querySelectorAll('.st-key-card_scaling_time .xtick text')]
+                 .map(e => e.getBoundingClientRect()).filter(r => r.width > 0).map(r => [r.left, r.right])"""
+        )
+        boxes.sort()
+        assert all(one[1] + 2 < other[0] for one, other in pairwise(boxes)), width
+        named[width] = len(boxes)
+    assert named[1440] >= 7 and named[1024] >= 7 and named[390] >= 3
