@@ -136,14 +136,15 @@ def test_a_widget_that_was_not_made_has_not_moved(catalogue: Catalogue) -> None:
 
 
 def test_echo_of_a_replaced_value_is_not_taken_for_a_move(catalogue: Catalogue) -> None:
+    other, there = laid_out(catalogue)
+    move(other, there, chips=256)
     desk, state = laid_out(catalogue)
-    own = state["w_mfu"]
     move(desk, state, mfu=33)
     desk.scenario = desk.scenario.model_copy(update={"mfu": None})
     show(desk, state)  # the app sets the slider back; the browser has not drawn it yet
     move(desk, state, chips=256, mfu=33)  # and sends its old value with the next move
     assert desk.scenario.mfu is None and desk.scenario.chips == 256
-    assert state["w_mfu"] == own
+    assert state["w_mfu"] == there["w_mfu"]
     move(desk, state, mfu=33)  # alone, the same value is a move
     assert desk.scenario.mfu == 0.33
 
