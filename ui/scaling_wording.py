@@ -128,9 +128,14 @@ def again_text(p: PlatformEstimate, t: Translate = identity) -> str:
         return ""
     limit = p.usable_bytes or p.accelerator.hbm_bytes
     full = bool(p.memory_bytes and limit and sum(p.memory_bytes.values()) > (1 - FULL) * limit)
-    form = t("{share:pct} of the layers, as few as fit") if full else t("{share:pct} of the layers")
-    away = fill(t("{share:pct} offloaded"), {"share": p.plan.offload}) if p.plan.offload > LITTLE else ""
-    return "; ".join(filter(None, (fill(form, {"share": p.plan.recompute}), away)))
+    if p.plan.offload > LITTLE:
+        some, fewest = (
+            t("{share:pct} of the layers, offload {away:pct}"),
+            t("{share:pct}, offload {away:pct}: as few layers as fit"),
+        )
+    else:
+        some, fewest = t("{share:pct} of the layers"), t("{share:pct} of the layers, as few as fit")
+    return fill(fewest if full else some, {"share": p.plan.recompute, "away": p.plan.offload})
 
 
 def failure_text(g: Goodput, t: Translate = identity, *, short: bool = False) -> str:

@@ -236,15 +236,18 @@ def test_it_can_be_read_and_worked_without_seeing_it(server: Server, page: Page)
 
 
 def test_the_axis_names_as_many_sizes_as_there_is_room_for(server: Server, page: Page) -> None:
-    named = {}
-    for width in (1440, 1024, 390):
-        page.set_viewport_size({"width": width, "height": 844})
-        open_page(page, f"{server.url}/scaling")
-        boxes = page.evaluate(
-            """() => [...document.querySelectorAll('.st-key-card_scaling_time .xtick text')]
-                 .map(e => e.getBoundingClientRect()).filter(r => r.width > 0).map(r => [r.left, r.right])"""
-        )
-        boxes.sort()
-        assert all(one[1] + 2 < other[0] for one, other in pairwise(boxes)), width
-        named[width] = len(boxes)
-    assert named[1440] >= 7 and named[1024] >= 7 and named[390] >= 3
+    for focus in ("tpu_v5p", "tpu_v6e"):
+        few = {}
+        for width in (1440, 1024, 390):
+            page.set_viewport_size({"width": width, "height": 844})
+            open_page(page, f"{server.url}/scaling?focus={focus}")
+            named = page.evaluate(
+                """() => [...document.querySelectorAll('.st-key-card_scaling_time .xtick text')]
+                     .map(e => [e.getBoundingClientRect(), e.textContent]).filter(r => r[0].width > 0)
+                     .map(r => [r[0].left, r[0].right, r[1]])"""
+            )
+            named.sort()
+            assert all(one[1] + 2 < other[0] for one, other in pairwise(named)), (focus, width)
+            assert any(re.search(r"\b128\b", text) for _, _, text in named), "the chosen size is named"
+            few[width] = len(named)
+        assert few[1440] >= 6 and few[1024] >= 6 and few[390] >= 3, focus

@@ -179,7 +179,7 @@ def test_a_full_memory_is_a_choice_and_no_alarm(catalogue: Catalogue) -> None:
     assert "Recompute 35 % of the layers, as few as fit" in text(html)
     assert "87 of 95 GB" in text(html) and 'class="over"' not in html
     away = text(card_body(planned(plan=choice(offload=0.2)), catalogue, "light"))
-    assert "Recompute 35 % of the layers; 20 % offloaded" in away
+    assert "Recompute 35 % of the layers, offload 20 % Limits" in away
     assert "Recompute" not in text(card_body(planned(plan=choice(recompute=0.0)), catalogue, "light"))
 
 

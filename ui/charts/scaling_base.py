@@ -28,6 +28,7 @@ WIDE = 640.0  # px of a figure on a wide page, where labels must keep clear as w
 WIDE_FROM = 560.0  # px of a figure from which on it has the names of a wide one
 NARROW_ONLY, WIDE_ONLY = "\N{ZERO WIDTH NON-JOINER}", "\N{ZERO WIDTH SPACE}"
 _TICK_GAP = 8.0  # px between the texts of two ticks
+_HAIR = 3e-4  # of an axis: a tenth of a px; Plotly tells ticks apart from 1e-4 on
 _UNEVEN = 0.7  # names that gaps twice as unlike are worth
 _STEPS = (1, 2, 3, 4)  # doublings between two names
 _READABLE = 4.5  # contrast of small text
@@ -170,13 +171,14 @@ def chip_ticks_by_width(
     """
     narrow, wide = (chip_ticks(sizes, chosen, ends, px - sides, t) for px in (PHONE_WIDTH, WIDE_FROM))
     few, many = ({tick.value: tick.text for tick in ticks if tick.text} for ticks in (narrow, wide))
+    hair = (ends[1] / ends[0]) ** _HAIR  # Plotly takes ticks at the same place for one
     found = [Tick(v, "") for v in sorted({tick.value for tick in wide} - few.keys() - many.keys())]
     for value in sorted(few.keys() | many.keys()):
         if few.get(value) == many.get(value):
             found.append(Tick(value, few[value]))
             continue
-        found += [Tick(value, mark + texts[value]) for mark, texts in ((NARROW_ONLY, few), (WIDE_ONLY, many))
-                  if value in texts]  # fmt: skip
+        found += [Tick(value, NARROW_ONLY + few[value])] if value in few else []
+        found += [Tick(value * hair, WIDE_ONLY + many[value])] if value in many else []
     return sorted(found, key=lambda tick: tick.value)
 
 
