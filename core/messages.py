@@ -217,7 +217,10 @@ TEMPLATES: dict[str, str] = {
         "{file}, row {row}, column {column}: {chip} is not sold by {given}; the nearest size is {nearest}."
     ),
     "data_snapshot_broken": N_("The kept snapshot {given} cannot be used: {why}"),
-    "data_snapshot_date": N_('"{given}" is no date for a snapshot; write YYYY-MM-DD, from {first} to {last}.'),
+    "data_snapshot_date": N_(
+        '"{given}" is no date for a snapshot; write YYYY-MM-DD, from {first} to {last}, or YYYY-MM-DD.2 for a second '
+        "one of the day."
+    ),
     "data_snapshot_taken": N_(
         "The kept snapshot {given} holds other tables, and old links rely on them; choose another date."
     ),

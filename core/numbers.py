@@ -154,31 +154,35 @@ def ratio(value: float) -> str:
     return (f"{value:.1f}×" if abs(value) < 9.95 else f"{value:,.0f}×").replace("-", MINUS)
 
 
+def _tenths(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
 def duration(hours: float) -> str:
     """Time as the reader counts it: hours below 48, days below three weeks, then weeks.
 
-    >>> duration(14.2), duration(187), duration(700)
-    ('14\\xa0h', '7.8\\xa0days', '4.2\\xa0weeks')
+    >>> duration(14.2), duration(187), duration(700), duration(336)
+    ('14\\xa0h', '7.8\\xa0days', '4.2\\xa0weeks', '14\\xa0days')
     """
     if round(hours * 3600) < 60:
         return f"{max(1, hours * 3600):.0f}{NBSP}s"
     if round(hours * 60) < 60:
         return f"{hours * 60:.0f}{NBSP}min"
     if hours < 9.95:
-        return f"{hours:.1f}{NBSP}h"
+        return f"{_tenths(hours)}{NBSP}h"
     if hours < 47.5:
         return f"{hours:.0f}{NBSP}h"
     if hours < 21 * HOURS_PER_DAY:
-        return f"{hours / HOURS_PER_DAY:.1f}{NBSP}days"
+        return f"{_tenths(hours / HOURS_PER_DAY)}{NBSP}days"
     weeks = hours / HOURS_PER_WEEK
-    return f"{weeks:.1f}{NBSP}weeks" if weeks < 100 else f"{weeks:,.0f}{NBSP}weeks"
+    return f"{_tenths(weeks)}{NBSP}weeks" if weeks < 100 else f"{weeks:,.0f}{NBSP}weeks"
 
 
 def step_time(seconds: float) -> str:
     """The time of one training step: ``850 ms``, ``12.5 s``; longer ones as :func:`duration` has them.
 
     >>> step_time(0.85), step_time(12.5), step_time(7200)
-    ('850\\xa0ms', '12.5\\xa0s', '2.0\\xa0h')
+    ('850\\xa0ms', '12.5\\xa0s', '2\\xa0h')
     """
     if seconds < 0.9995:
         return f"{seconds * 1000:.3g}{NBSP}ms"

@@ -9,6 +9,7 @@ import numpy as np
 from core.catalogue import Catalogue
 from core.economics.bill import bill_parts, cash_at_pace, total_usd, useful_hours
 from core.economics.sizing import run_hours, usable_sizes
+from core.numbers import per_second
 from core.paces import sizes_with
 from core.platforms import bill_inputs, need_of
 from core.report import DegreeCurve, PlatformEstimate, Report, Scaling, ScalingLine, ScalingRuns
@@ -132,10 +133,13 @@ def _shares(r: Reach, chips: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _neighbours(r: Reach, chips: int) -> np.ndarray:
-    """The size and those beside it."""
-    at = int(np.searchsorted(r.chips, chips))
-    first = max(0, min(at - NEIGHBOURS, len(r.chips) - 2 * NEIGHBOURS - 1))
-    return np.asarray(r.chips[first : first + 2 * NEIGHBOURS + 1])
+    """The size, and those nearest to its halves and doubles."""
+    doublings = np.arange(-len(r.chips), len(r.chips) + 1)
+    near = np.abs(np.log2(r.chips[:, None] / chips) - doublings).argmin(axis=0)  # a size for every doubling
+    found = np.unique(np.append(near, np.searchsorted(r.chips, chips)))
+    at = int(np.searchsorted(found, np.searchsorted(r.chips, chips)))
+    first = max(0, min(at - NEIGHBOURS, len(found) - 2 * NEIGHBOURS - 1))
+    return np.asarray(r.chips[found[first : first + 2 * NEIGHBOURS + 1]])
 
 
 def _memory(r: Reach, chips: int) -> dict[str, np.ndarray]:
@@ -168,7 +172,7 @@ def _own(report: Report, p: PlatformEstimate, catalogue: Catalogue) -> ScalingRu
     flops = flops_per_token(report.scenario, catalogue)
     mfu = np.array([measured_mfu(run, flops, p.accelerator) for run in runs], dtype=float)
     chips = np.array([run.chips for run in runs], dtype=float)
-    names = tuple(f"{tokens_per_s_per_chip(run):,.0f} tokens/s" for run in runs)
+    names = tuple(per_second(tokens_per_s_per_chip(run)) for run in runs)
     return ScalingRuns(names, chips, mfu, np.full(mfu.shape, report.workload.params_total), ("",) * len(runs))
 
 
@@ -188,7 +192,8 @@ def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     fewest = 2.0 ** math.ceil(math.log2(max(1.0, plan.expert / per_copy)))  # replicas that the experts spread over
     degree = fewest * 2.0 ** np.arange(0, math.log2(MOST_DEGREE / fewest) + 1)
     seqs = max(1.0, plan.batch_seqs / plan.replicas)
-    shared = slice_shard(degree * per_copy, degree, chip.domain) if chip.torus_axes else degree
+    sharing = degree * plan.context
+    shared = slice_shard(degree * per_copy, sharing, chip.domain) if chip.torus_axes else sharing
     shard = shared if plan.shard > 1 else np.ones_like(degree)
 
     def per_chip(batch_seqs: np.ndarray) -> np.ndarray:

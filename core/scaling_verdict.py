@@ -14,6 +14,7 @@ from core.report import Report, Scaling, ScalingLine
 DEARER = 0.10  # doubling the chips is worth a warning when it adds this much to the cost
 LITTLE = 0.25  # or saves less than this share of the time, where it might save half
 NOTHING = 1e-3
+SAME_COST = 0.005  # a difference that the price of a run does not tell
 CENT = 0.01
 
 
@@ -21,7 +22,8 @@ def scaling_verdict(report: Report, found: Scaling | None) -> Message:
     """At most two sentences, one bold clause. The numbers are those of the chart: hours are those of all runs."""
     p, scenario = report.focus, report.scenario
     if p.wall_hours is None:
-        return message("scaling_no_speed", chip=p.label, problem=p.problems[0] if p.problems else "")
+        why = sorted(p.problems, key=lambda m: m.code != "no_peak")  # a price would not help
+        return message("scaling_no_speed", chip=p.label, problem=why[0] if why else "")
     if found is None or not p.fits:
         return report.verdict
     one, n_runs = found.strong, scenario.iterations
@@ -89,5 +91,5 @@ def _tail(report: Report, line: ScalingLine, at: int) -> Message:
             return message("scaling_past" if priced else "scaling_past_hours", n=n, saved=saved, more=dearer)
     n, saved = int(line.chips[next_up]), float(line.wall_hours[at] - line.wall_hours[next_up])
     more = float(line.total_usd[next_up] - line.total_usd[at])
-    code = "scaling_doubling_hours" if not priced else "scaling_doubling" if more >= 1.0 else "scaling_doubling_free"
-    return message(code, n=n, saved=saved, more=more)
+    costs = "scaling_doubling" if more > SAME_COST * line.total_usd[at] else "scaling_doubling_free"
+    return message(costs if priced else "scaling_doubling_hours", n=n, saved=saved, more=more)

@@ -93,9 +93,6 @@ PLAN_SENTENCES: dict[str, str] = {
     "framework_batch": N_(
         "A step has {made:int} sequences here and {asked:int} in the plan, because every copy takes as many."
     ),
-    "framework_context": N_(
-        "{name} shards weights over the chips that share a sequence as well: less memory than counted, more traffic."
-    ),
     "framework_devices": N_("MaxText counts both cores of a chip, so there are {devices:int} devices."),
     "framework_experts": N_(
         "{name} takes expert groups from {of:int} chips, which {n:int} do not divide; set a degree of your own."

@@ -1,7 +1,7 @@
 """Kept snapshots of the tables, so that an old link reproduces its numbers to the cent.
 
 ``python -m core.snapshot freeze 2026-11-30`` copies the current tables to ``data/snapshots/2026-11-30/`` and writes
-their hash to ``data/snapshots/hashes.csv``, to which the tests hold them.
+their hash to ``data/snapshots/hashes.csv``, to which the tests hold them. A second one of the day is ``2026-11-30.2``.
 Git stores equal files once, so a snapshot costs what has changed.
 """
 
@@ -24,7 +24,7 @@ from core.tables import DATA, nearest, read_bytes, read_schema, read_tables
 from core.upgrade import added
 
 SHORT_HASH = 8
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+NAME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(\.[2-9])?")  # in the order of the alphabet, the oldest first
 HASHES = "hashes.csv"
 FIRST = "2026-01-01"
 USAGE = "usage: python -m core.snapshot [freeze YYYY-MM-DD]"
@@ -48,7 +48,7 @@ def content_hash(directory: Path) -> str:
 def kept_snapshots(directory: Path = DATA) -> tuple[str, ...]:
     """Dates of the kept snapshots, oldest first."""
     found = (path.parent.name for path in (directory / "snapshots").glob("*/schema.csv"))
-    return tuple(sorted(filter(DATE.fullmatch, found)))
+    return tuple(sorted(filter(NAME.fullmatch, found)))
 
 
 def pinned_hashes(directory: Path = DATA) -> dict[str, str]:
@@ -96,20 +96,21 @@ def snapshot_id(directory: Path = DATA) -> str:
 def snapshot_day(snapshot: str) -> date | None:
     """The day that a snapshot's name begins with, whether or not the tables have changed since; None without one.
 
-    >>> snapshot_day("2026-11-30+1a2b3c4d"), snapshot_day("unkept+1a2b3c4d")
-    (datetime.date(2026, 11, 30), None)
+    >>> snapshot_day("2026-11-30+1a2b3c4d"), snapshot_day("2026-11-30.2"), snapshot_day("unkept+1a2b3c4d")
+    (datetime.date(2026, 11, 30), datetime.date(2026, 11, 30), None)
     """
     try:
-        return date.fromisoformat(snapshot.partition("+")[0])
+        return date.fromisoformat(snapshot.partition("+")[0].partition(".")[0])
     except ValueError:
         return None
 
 
 def _checked_day(day: str) -> str:
-    """``day`` when it is a date that a snapshot can have: tomorrow at the latest, as it is already somewhere."""
+    """``day`` when it is a name that a snapshot can have: of tomorrow at the latest, as it is already somewhere."""
     last = (date.today() + timedelta(days=1)).isoformat()
     try:
-        if DATE.fullmatch(day) and FIRST <= date.fromisoformat(day).isoformat() <= last:
+        found = NAME.fullmatch(day)
+        if found and FIRST <= date.fromisoformat(found[1]).isoformat() <= last:
             return day
     except ValueError:
         pass
@@ -117,9 +118,9 @@ def _checked_day(day: str) -> str:
 
 
 def freeze(day: str, directory: Path = DATA) -> Path:
-    """Keep the current tables as the snapshot of ``day`` (YYYY-MM-DD); a different one is never overwritten.
+    """Keep the current tables as the snapshot ``day``: YYYY-MM-DD, or YYYY-MM-DD.2 for a second one of the day.
 
-    The folder appears whole or not at all.
+    A different one is never overwritten.     The folder appears whole or not at all.
     """
     target = directory / "snapshots" / _checked_day(day)
     current, pinned = content_hash(directory), pinned_hashes(directory)

@@ -18,7 +18,8 @@ from core.numbers import EN_DASH, HOURS_PER_WEEK, MINUS, NBSP, WEEKS_PER_YEAR, c
 if TYPE_CHECKING:
     from core.catalogue import Offer, Size
     from core.report import PlatformEstimate, Report, Utilisation
-    from core.scenario import Optimizer
+from core.scenario import Optimizer
+from core.snapshot import snapshot_day
 
 Translate = Callable[[str], str]
 
@@ -189,11 +190,10 @@ def day(when: date) -> str:
 
 def snapshot_text(snapshot: str, t: Translate = identity) -> str:
     """The data's date; said when the tables have changed since it was kept."""
-    kept, _, changed = snapshot.partition("+")
-    try:
-        text = day(date.fromisoformat(kept))
-    except ValueError:  # data in work that no snapshot has been kept of
+    when, changed = snapshot_day(snapshot), "+" in snapshot
+    if when is None:  # data in work that no snapshot has been kept of
         return t("not kept")
+    text = day(when)
     return fill(t("{date}, changed since"), {"date": text}) if changed else text
 
 

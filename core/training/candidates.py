@@ -139,17 +139,18 @@ def expert_ranks(n_experts: float) -> tuple[int, ...]:
     return tuple(sorted({*powers, *([int(n_experts)] if n_experts <= MOST_EXPERT_RANKS else [])}))
 
 
-def slice_shard(ranks: Any, replicas: Any, domain: float) -> Any:
-    """Replicas that share one copy of the weights on a torus: those of a slice, as weights stay within it.
+def slice_shard(ranks: Any, sharing: Any, domain: float) -> Any:
+    """Ranks that share one copy of the weights on a torus: of all ``sharing`` them, those of a slice.
 
-    Slices are alike: as few as hold the ranks, or the next power of two where the replicas do not divide so.
+    Weights stay within a slice. Slices are alike: as few as hold the ranks, or the next power of two where those that
+    share do not divide so.
 
     >>> slice_shard(np.array([128, 512, 768, 36864]), np.array([64, 256, 768, 36864]), 256).tolist()
     [64.0, 128.0, 256.0, 256.0]
     """
     slices = np.ceil(ranks / domain)
-    slices = np.where(replicas % slices == 0, slices, 2.0 ** np.ceil(np.log2(slices)))
-    return replicas / np.where(replicas % slices == 0, slices, replicas)
+    slices = np.where(sharing % slices == 0, slices, 2.0 ** np.ceil(np.log2(slices)))
+    return sharing / np.where(sharing % slices == 0, slices, sharing)
 
 
 @lru_cache(maxsize=64)
@@ -207,9 +208,10 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
     group = found.tensor * found.pipeline * found.context
     replicas = ranks[:, None] / np.broadcast_to(group, (found.n,))
     allowed = (replicas >= 1) & (replicas == np.floor(replicas))
-    # Sharding over one replica is none: it is not tried on parts of a model, nor is it the same plan twice.
+    # Sharding over one rank is none: it is not tried on parts of a model, nor is it the same plan twice.
     unsharded = found.sharded is not True
-    allowed &= ~(found.sharded & ((group > 1) | unsharded) & (replicas <= 1))
+    sharing = replicas * found.context  # ranks that work on sequences share the weights
+    allowed &= ~(found.sharded & ((group > 1) | unsharded) & (sharing <= 1))
     if not torus:
         allowed &= ~(found.sharded & (replicas > MAX_SHARD_ONE_SEQUENCE) & (batch[:, None] < 2 * replicas))
     place, at = np.nonzero(allowed)
@@ -222,6 +224,7 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
     def of(degree: Any) -> Any:
         return degree[at] if isinstance(degree, np.ndarray) else degree
 
+    sharing = replicas * of(found.context)
     plan = Plan(
         tensor=of(found.tensor),
         pipeline=of(found.pipeline),
@@ -229,7 +232,7 @@ def _layouts(chips: Chips, shape: Shape, job: Job, found: Degrees, sizes: slice,
         expert=expert,
         expert_tensor=1.0,
         replicas=replicas,
-        shard=pick(of(found.sharded), slice_shard(ranks[place], replicas, chips.domain) if torus else replicas, 1.0),
+        shard=pick(of(found.sharded), slice_shard(ranks[place], sharing, chips.domain) if torus else sharing, 1.0),
         micro_batch=1.0,
         interleave=1.0,
         recompute=1.0,

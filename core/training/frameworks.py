@@ -53,8 +53,13 @@ class Setup:
 
     @property
     def shard(self) -> int:
-        """Ranks that share one copy of weights; 1: whole on every replica."""
-        return shard_ranks(self.plan)
+        """Replicas that share one copy of weights, as frameworks count them: those of one sequence do so anyway."""
+        return max(1, shard_ranks(self.plan) // self.plan.context)
+
+    @property
+    def sharded(self) -> bool:
+        """Whether weights are shared at all."""
+        return shard_ranks(self.plan) > 1
 
     @property
     def sequences(self) -> int:
@@ -89,17 +94,16 @@ def configurations(
     return tuple(found for write in writers if (found := write(s)) is not None)
 
 
-def common_notes(s: Setup, name: str) -> list[Message]:
+def common_notes(s: Setup) -> list[Message]:
     """What no framework can say as the plan has it."""
     notes = []
     if s.layout.idle:
         notes.append(s.note("framework_idle", used=s.layout.used, rented=s.layout.rented))
-    if s.shard != min(s.plan.shard, s.plan.replicas):
-        notes.append(s.note("framework_shard", asked=s.plan.shard, made=s.shard))
+    shard, sharing = shard_ranks(s.plan), s.plan.replicas * s.plan.context
+    if shard != min(s.plan.shard, sharing):
+        notes.append(s.note("framework_shard", asked=s.plan.shard, made=shard))
     if abs(s.sequences - s.plan.batch_seqs) > 0.005 * s.plan.batch_seqs:
         notes.append(s.note("framework_batch", made=s.sequences, asked=s.plan.batch_seqs))
-    if s.plan.context > 1 and s.shard > 1:
-        notes.append(s.note("framework_context", name=name))
     return notes
 
 
@@ -129,7 +133,7 @@ def mesh_of(s: Setup) -> dict[str, int] | None:
     if outer % fsdp_out:
         return None
     devices = s.devices_per_chip
-    by_sequence = devices if s.shard > 1 and p.micro_batch % devices == 0 else 1
+    by_sequence = devices if s.sharded and p.micro_batch % devices == 0 else 1
     expert = p.expert if fsdp_in % p.expert == 0 else 1
     return {
         "ici_data_parallelism": inner // fsdp_in,
@@ -148,7 +152,7 @@ def maxtext_flags(s: Setup) -> Configuration | None:
     mesh = mesh_of(s)
     if mesh is None or p.pipeline > 1 or (not tpu and (s.layout.unit != "node" or p.expert > 1)):
         return None
-    notes = common_notes(s, MAXTEXT)
+    notes = common_notes(s)
     devices = s.layout.used * s.devices_per_chip
     if devices != s.layout.used:
         notes.append(s.note("framework_devices", devices=devices))
@@ -161,7 +165,7 @@ def maxtext_flags(s: Setup) -> Configuration | None:
     ]
     if tpu and sum(n > 1 for key, n in mesh.items() if key.startswith("ici")) > 1:
         lines.append(("allow_split_physical_axes=True", "degrees need not be whole axes of the torus"))
-    if s.shard == 1 and p.replicas > 1:
+    if not s.sharded and p.replicas > 1:
         lines.append(("shard_optimizer_over_data=True", "optimiser shared by the copies"))
     at_once = p.replicas * p.micro_batch / devices
     lines += [
@@ -241,7 +245,7 @@ def _maxtext_precision(s: Setup, notes: list[Message]) -> list[str]:
 
 def megatron_arguments(s: Setup) -> Configuration | None:
     """Arguments of Megatron-LM's training scripts."""
-    p, notes = s.plan, common_notes(s, MEGATRON)
+    p, notes = s.plan, common_notes(s)
     lines = [
         (f"--tensor-model-parallel-size {p.tensor}", ""),
         (f"--pipeline-model-parallel-size {p.pipeline}", ""),
@@ -302,7 +306,7 @@ def _megatron_stages(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
 def _megatron_state(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
     """Where weights and optimiser are kept."""
     lines = [("--use-distributed-optimizer", "optimiser shared by the copies")]
-    if s.shard > 1:
+    if s.sharded:
         lines = [
             ("--use-megatron-fsdp", f"over {s.shard} GPUs"),
             ("--data-parallel-sharding-strategy optim_grads_params", ""),
@@ -312,7 +316,7 @@ def _megatron_state(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
         if s.shard < s.plan.replicas:
             lines.append((f"--num-distributed-optimizer-instances {s.plan.replicas // s.shard}", "copies"))
     words = {
-        "muon": "--optimizer muon" if s.shard == 1 else "",
+        "muon": "--optimizer muon" if not s.sharded else "",
         "adam_8bit": "--use-precision-aware-optimizer --exp-avg-dtype fp8 --exp-avg-sq-dtype fp8",
         "offloaded": "--optimizer-cpu-offload --use-precision-aware-optimizer",
     }
@@ -328,9 +332,9 @@ def _megatron_state(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
 
 def torchtitan_config(s: Setup) -> Configuration | None:
     """A function that puts the plan into a configuration of torchtitan, such as that of its ``llama3_70b``."""
-    p, notes = s.plan, common_notes(s, TORCHTITAN)
-    sharded = s.shard if s.shard > 1 else p.replicas
-    if s.shard == 1 and p.replicas > 1:
+    p, notes = s.plan, common_notes(s)
+    sharded = s.shard if s.sharded else p.replicas
+    if not s.sharded and p.replicas > 1:
         notes.append(s.note("framework_shards_weights", name=TORCHTITAN))
     expert = p.expert
     if (sharded * p.context * p.tensor) % expert:
@@ -346,7 +350,7 @@ def torchtitan_config(s: Setup) -> Configuration | None:
     }
     settings: list[tuple[str, str]] = [(f"parallelism.{key}", str(value)) for key, value in degrees.items()]
     settings += [(f"parallelism.{key}", value) for key, value in _torchtitan_stages(s, notes)]
-    if s.shard == 1 and p.replicas > 1:
+    if not s.sharded and p.replicas > 1:
         settings.append(("parallelism.fsdp_reshard_after_forward", '"never"'))
     local = p.micro_batch * (p.micro_batches if p.pipeline > 1 else 1)
     settings += [

@@ -93,14 +93,18 @@ def shape_text(shape: tuple[int, ...]) -> str:
 def shard_ranks(plan: PlanChoice) -> int:
     """Ranks that share one copy of the weights: ``shard``, or where copies would be uneven the next smaller number.
 
+    Those that share a sequence are among them, beside those that have sequences of their own.
+
     A shard may be as long as the fast network is, and chips beyond a whole number of them start another copy.
     """
-    return next(n for n in range(min(plan.shard, plan.replicas), 0, -1) if plan.replicas % n == 0)
+    sharing = plan.replicas * plan.context
+    return next(n for n in range(min(plan.shard, sharing), 0, -1) if sharing % n == 0)
 
 
 def copy_ranks(plan: PlanChoice) -> int:
     """Ranks of one copy."""
-    return plan.tensor * plan.pipeline * plan.context * shard_ranks(plan)
+    shard = shard_ranks(plan)
+    return plan.tensor * plan.pipeline * (shard if shard > 1 else plan.context)
 
 
 def block_of(shape: tuple[int, ...], chips: int) -> tuple[int, ...]:
@@ -314,7 +318,7 @@ def plan_degrees(plan: PlanChoice) -> Message:
         degrees.append(message(code, "note", n=plan.pipeline, chunks=plan.interleave))
     if shard > 1:
         code = "layout_short_fsdp_copies" if copies > 1 else "layout_short_fsdp"
-        degrees.append(message(code, "note", n=shard, copies=copies))
+        degrees.append(message(code, "note", n=max(1, shard // plan.context), copies=copies))
     elif copies > 1:
         degrees.append(message("layout_short_dp", "note", n=copies))
     whole = degrees[0] if degrees else message("layout_short_one", "note")

@@ -132,7 +132,7 @@ def _nearest_to_fitting(
     ranks, batch = (v[place] for v in sizes_of(job))
     replicas = np.maximum(1.0, np.minimum(ranks, np.floor(batch)))
     replicas = ranks / np.maximum(1.0, np.ceil(ranks / replicas))
-    shard = np.maximum(1.0, slice_shard(ranks, replicas, chips.domain) if chips.torus_axes else replicas)
+    shard = np.maximum(1.0, slice_shard(ranks, ranks, chips.domain) if chips.torus_axes else ranks)
     experts = np.maximum(1.0, np.minimum(shape.n_experts, ranks))
     again, offload = freed_compiled(1.0) if chips.torus_axes > 0 else (1.0, 0.0)
     plan = Plan(1.0, 1.0, ranks / replicas, experts, 1.0, replicas, shard, 1.0, 1.0, again, offload)

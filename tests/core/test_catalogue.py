@@ -325,8 +325,12 @@ def test_a_snapshot_is_kept_and_read_back(copy: Path):
     assert old.snapshot == "2026-01-31"
     assert {o.offer_id: o.usd_per_chip_hour for o in old.offers}[edited] == 4.2
 
+    snapshot.freeze("2026-01-31.2", copy)  # a second one of the day
+    assert snapshot.snapshot_id(copy) == "2026-01-31.2"
+    assert load_catalogue("2026-01-31", copy).snapshot == "2026-01-31"
+
     snapshot.freeze("2026-02-28", copy)
-    assert snapshot.kept_snapshots(copy) == ("2026-01-31", "2026-02-28")
+    assert snapshot.kept_snapshots(copy) == ("2026-01-31", "2026-01-31.2", "2026-02-28")
     assert snapshot.snapshot_id(copy) == "2026-02-28"
 
 
@@ -369,6 +373,8 @@ def test_the_current_tables_are_named_after_the_newest_snapshot(catalogue: Catal
         "",
         "..",
         "2026-01-0\N{FULLWIDTH DIGIT ONE}",
+        "2026-01-31.1",
+        "2026-01-31.10",
     ],
 )
 def test_a_wrong_date_is_no_snapshot(copy: Path, day: str, capsys: pytest.CaptureFixture[str]):

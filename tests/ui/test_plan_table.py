@@ -43,7 +43,7 @@ def test_a_row_says_what_the_record_says() -> None:
     assert first[3] == "FSDP 64 × 2 61 of 95 GB · recompute 35 %"
     assert first[4] == "matmul 76 % attention 8 %"
     assert first[5] == "57 % (49–64) model"
-    assert first[6] == "93 % every 16.0 days"
+    assert first[6] == "93 % every 16 days"
 
 
 def test_the_range_of_days_is_that_of_the_speed() -> None:
@@ -99,9 +99,7 @@ def test_a_short_run_says_what_its_start_takes() -> None:
 
 def test_a_late_run_is_red() -> None:
     html = plan_table(planned(build_report(deadline_weeks=0.5)), "light")
-    assert (
-        plain(rows(html)[0][1]) == "7.5 days 6.7–8.7 days · late" and 'title="4.0\N{NO-BREAK SPACE}days late"' in html
-    )
+    assert plain(rows(html)[0][1]) == "7.5 days 6.7–8.7 days · late" and 'title="4\N{NO-BREAK SPACE}days late"' in html
 
 
 def test_text_from_data_is_no_markup() -> None:
@@ -122,7 +120,7 @@ def test_the_losses_and_the_steps_are_all_of_the_time(catalogue: Catalogue) -> N
     html = losses_table(report, catalogue, "light")
     Reader(html)
     assert rows(html)[-1][:2] == ["Steps that count", "93 %"]
-    assert "49.2k chip-hours ÷ 128 chips = one every 16.0 days" in text(html)
+    assert "49.2k chip-hours ÷ 128 chips = one every 16 days" in text(html)
 
 
 def test_spot_has_a_row_of_its_own_and_an_own_goodput_has_no_causes(catalogue: Catalogue) -> None:
@@ -163,7 +161,7 @@ def plain(found: str | list[str]) -> str:
 def test_young_s_interval_is_the_root_of_twice_wait_times_mean() -> None:
     # √(2 × 12 s × 384 h × 3600 s/h) = 5,760 s = 1.6 h
     assert "= 1.6 h between checkpoints" in plain(young_line(planned()))
-    assert "Yours is 1.0 h." in plain(young_line(planned(build_report(checkpoint_minutes=60.0))))
+    assert "Yours is 1 h." in plain(young_line(planned(build_report(checkpoint_minutes=60.0))))
     assert young_line(planned(goodput=replace(GOODPUT, own=True))) == ""
 
 

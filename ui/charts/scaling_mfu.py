@@ -53,7 +53,7 @@ def _runs_inside(runs: ScalingRuns, low: float, high: float) -> np.ndarray:
 def _run_trace(runs: ScalingRuns, at: np.ndarray, symbol: str, colour: str, edge: str, t: Translate) -> Props:
     own = symbol == "diamond"
     form = (
-        t("your run: {name}<br>{chips:int} chips, MFU {mfu:pct}")
+        t("your run: {name} tokens a second and chip<br>{chips:int} chips, MFU {mfu:pct}")
         if own
         else t("{name}, {params:count} parameters<br>{chips:int} chips, MFU {mfu:pct}")
     )

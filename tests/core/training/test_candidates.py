@@ -38,7 +38,7 @@ def test_every_plan_is_one_that_can_be_run(wish):
     assert (plan.pipeline <= shape.n_layers).all()
     assert (max(1.0, shape.n_experts) % plan.expert == 0).all()
     assert (plan.replicas * plan.context * plan.tensor % plan.expert == 0).all()
-    assert ((plan.shard >= 1) & (plan.shard <= plan.replicas)).all()
+    assert ((plan.shard >= 1) & (plan.shard <= plan.replicas * plan.context)).all()
     assert (one.batch_seqs >= np.maximum(job.batch_seqs, plan.replicas)).all()
     assert (plan.micro_batch <= one.batch_seqs / plan.replicas).all()
     assert ((plan.recompute >= 0) & (plan.offload >= 0) & (plan.recompute + plan.offload <= 1 + 1e-9)).all()
@@ -118,7 +118,7 @@ def by_hand(chip, shape, job, tpu, c):
         replicas = ranks // (t * p * cp)
         if (replicas * t * cp) % e or (tpu and not sharded) or (sharded and not tpu and (moe or p > 1)):
             continue
-        if sharded and replicas == 1 and (not tpu or t * p * cp > 1):
+        if sharded and replicas * cp == 1 and (not tpu or t * p * cp > 1):
             continue
         if sharded and not tpu and replicas > 256 and job.batch_seqs < 2 * replicas:
             continue
@@ -128,7 +128,7 @@ def by_hand(chip, shape, job, tpu, c):
             for v in range(1, 13):
                 if m < 1 or (v > 1 and (p == 1 or -(-layers // p) % v or m < p)):
                     continue
-                shard = (min(replicas, chip.domain) if tpu else replicas) if sharded else 1
+                shard = (min(replicas * cp, chip.domain) if tpu else replicas * cp) if sharded else 1
                 plan = Plan(*(float(x) for x in (t, p, cp, e, 1, replicas, shard, mb, v, 0)))
                 share = fitting_share(chip, shape, whole, plan, 0.35 if tpu else 0.0)
                 if share is not None:

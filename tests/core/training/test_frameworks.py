@@ -15,6 +15,11 @@ from tests.core.scenarios import CATALOGUE
 from tests.core.training.plans import cases, choice, planned, scenario_of
 
 
+def shared_by(plan):
+    """Replicas that share the weights; the ranks of one sequence do so beside."""
+    return max(1, shard_ranks(plan) // plan.context)
+
+
 def read_bash(text):
     """Words of the array, comments left out, as options with their values."""
     inside = re.fullmatch(r"#[^\n]*\nPLAN=\(\n(.*)\n\)", text, re.DOTALL)[1]
@@ -95,8 +100,8 @@ def test_maxtext_degrees_multiply_to_devices_and_its_batch_to_the_step(case):
     assert ("framework_batch" in notes) == (abs(sequences - plan.batch_seqs) > 0.005 * plan.batch_seqs)
     assert int(values["max_target_length"]) == plan.seq_len
     shards = product(values, "ici_fsdp_parallelism", "dcn_fsdp_parallelism", "ici_expert_parallelism")
-    cores = shards // shard_ranks(plan)
-    assert shards % shard_ranks(plan) == 0
+    cores = shards // shared_by(plan)
+    assert shards % shared_by(plan) == 0
     assert cores * int(values["ici_tensor_parallelism"]) == per_chip * plan.tensor
     assert int(values["ici_context_parallelism"]) == plan.context
     assert (int(values["ici_expert_parallelism"]) == plan.expert) != ("framework_experts" in notes)
@@ -120,7 +125,7 @@ def test_megatron_leaves_the_plans_data_parallel_ranks_and_batch(case):
     assert ("--sequence-parallel" in values) == (plan.tensor > 1)
     assert ("--use-megatron-fsdp" in values) == (shard_ranks(plan) > 1)
     instances = int(values.get("--num-distributed-optimizer-instances", 1))
-    assert instances == (plan.replicas // shard_ranks(plan) if shard_ranks(plan) > 1 else 1)
+    assert instances == (plan.replicas // shared_by(plan) if shard_ranks(plan) > 1 else 1)
     expert = int(values.get("--expert-model-parallel-size", 1))
     assert (expert == plan.expert) != ("framework_experts" in notes)
     assert plan.chips_used // plan.pipeline % expert == 0

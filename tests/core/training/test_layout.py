@@ -82,9 +82,10 @@ def test_words_are_whole_and_count_in_the_right_number(case):
 @given(cases())
 def test_a_shard_makes_equal_copies(case):
     shard = shard_ranks(case.plan)
-    assert case.plan.replicas % shard == 0
+    sharing = case.plan.replicas * case.plan.context
+    assert sharing % shard == 0
     assert shard <= max(case.plan.shard, 1)
-    if case.plan.replicas % case.plan.shard == 0:
+    if sharing % case.plan.shard == 0:
         assert shard == case.plan.shard
 
 
@@ -181,8 +182,8 @@ def test_ranks_that_are_parts_of_a_chip_are_called_cores():
 
 def test_ranks_that_share_a_sequence_keep_the_same_weights():
     layout, title, sentence = laid(choice(context=2, replicas=64, shard=64), "tpu_v5p")
-    assert (layout.copies, layout.copy_chips) == (1, 128)
-    assert title == "shard over 64, split sequences over 2"
+    assert (layout.copies, layout.copy_chips) == (2, 64)
+    assert title == "shard over 64, split sequences over 2, copy twice"
     assert sentence.startswith("Weights and optimiser are sharded over 64 chips, twice (each sequence over 2 chips);")
 
 

@@ -67,7 +67,7 @@ def test_a_chosen_plan_uses_all_ranks_and_fits(wish):
     chip, shape, job = wish
     plan, fits = best(wish, constants())
     assert used(plan) == pytest.approx(job.ranks)
-    assert plan.shard <= plan.replicas
+    assert plan.shard <= plan.replicas * plan.context
     assert 0 <= plan.recompute <= 1
     if fits:
         assert plan.replicas % 1 == 0
