@@ -149,15 +149,21 @@ def shape_from_params(params: float) -> tuple[int, int, int]:
     """A sensible dense shape for a parameter count: layers, model width, MLP width.
 
     Gated MLP of 3.5 widths, 8 key-value heads of 128, no embeddings: about ``12.75·L·d²`` with
-    ``d ≈ 102·L`` (Llama 3 70B has 102). Rounded to multiples of 128, so the shape's own count is
-    within a few per cent; callers keep the user's count and take only the attention from here.
+    ``d ≈ 102·L`` (Llama 3 70B has 102). Rounded to what splits evenly, as people choose sizes: layers to
+    multiples of 16 from 96 up and of 8 from 32 up, widths to multiples of 1,024 from 8,192 up, of 512 from
+    4,096 up and of 128 below. The shape's own count is within a seventh; callers keep the user's count and take only the attention
+    from here.
 
     >>> shape_from_params(70e9)
-    (81, 8192, 28672)
+    (80, 8192, 28672)
     """
     aspect = 102.0
-    layers = max(1, round((params / (12.75 * aspect**2)) ** (1 / 3)))
-    d_model = max(128, round(math.sqrt(params / (12.75 * layers)) / 128) * 128)
+    exact = (params / (12.75 * aspect**2)) ** (1 / 3)
+    even = 16 if exact >= 96 else 8 if exact >= 32 else 1
+    layers = max(1, even * round(exact / even))
+    width = math.sqrt(params / (12.75 * layers))
+    step = 1024 if width >= 7680 else 512 if width >= 4096 else 128
+    d_model = max(128, step * round(width / step))
     return layers, d_model, round(3.5 * d_model)
 
 
