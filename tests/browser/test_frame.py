@@ -149,6 +149,8 @@ def test_a_chart_says_what_it_shows(server: Server, page: Page) -> None:
 def test_a_table_can_be_saved(server: Server, page: Page) -> None:
     open_page(page, server.url)
     page.get_by_text("Where the numbers come from").click()
+    page.locator(".st-key-downloads button").first.wait_for()
+    wait_idle(page)  # a click while the page is still made would be lost
     with page.expect_download() as waiting:
         page.locator(".st-key-downloads button").first.click()
     saved = waiting.value
