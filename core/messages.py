@@ -12,6 +12,7 @@ from typing import Literal
 
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
+from core.sentences_money import MONEY_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
 
 Severity = Literal["error", "warning", "note"]
@@ -261,4 +262,5 @@ TEMPLATES: dict[str, str] = {
     "calibration_differs_more": N_("and {n} more"),
     **SENTENCES,
     **PLAN_SENTENCES,
+    **MONEY_SENTENCES,
 }
