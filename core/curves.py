@@ -11,7 +11,7 @@ from core.catalogue import Catalogue
 from core.economics.bill import RunHours, bill_parts, total_usd
 from core.economics.sizing import fewest_chips, run_hours, size_chips, stacked, usable_sizes
 from core.platforms import bill_inputs, need_of
-from core.report import Curve, PlatformEstimate, Report, Sweep
+from core.report import Curve, Place, PlatformEstimate, Report, Sweep
 
 Axis = Literal["iterations", "chips", "mfu", "price", "tokens"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -33,7 +33,7 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
         chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
         peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(chips)
         hours = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
-        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
+        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)
         cash = np.broadcast_to(np.asarray(total_usd(bill_parts(x, "cash"))), chips.shape)
         lines.append(Curve(p.id, chips, np.asarray(hours.wall), cash, np.zeros(chips.shape, dtype=bool)))
     if not lines:
@@ -82,6 +82,7 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
     chips = column([p.size.chips for p in used]) if axis != "chips" else np.broadcast_to(x, (len(used), len(x)))
     price = column([p.price_usd_per_chip_hour or 0.0 for p in used]) * (x if axis == "price" else 1.0)
     peak = column([p.accelerator.bf16_flops_dense or np.nan for p in used])
+    places = Place(*(column([getattr(p.place, name) for p in used]) for name in Place.__slots__))
     tokens = scenario.tokens * (x if axis == "tokens" else np.ones_like(x))
     iterations = x if axis == "iterations" else np.full_like(x, scenario.iterations)
 
@@ -92,8 +93,13 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
             for p, c, k, m in zip(used, chips, peak, reached, strict=True)
             if p.uptime
         ]
-        inputs = bill_inputs(scenario, load, catalogue, stacked(hours, len(x)), price)
-        inputs = replace(inputs, iterations=iterations, data_bytes=inputs.data_bytes * tokens / scenario.tokens)
+        inputs = bill_inputs(scenario, load, catalogue, stacked(hours, len(x)), price, places)
+        inputs = replace(
+            inputs,
+            iterations=iterations,
+            data_bytes=inputs.data_bytes * tokens / scenario.tokens,
+            egress_bytes=inputs.egress_bytes * tokens / scenario.tokens,
+        )
         return np.broadcast_to(np.asarray(total_usd(bill_parts(inputs, scenario.basis))), (len(used), len(x)))
 
     def every(values: np.ndarray) -> np.ndarray:
@@ -129,7 +135,7 @@ def _fewest(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
 
 def _fixed(report: Report, catalogue: Catalogue) -> float:
     """The part of a bill that no iteration adds to, on any platform: set-up time, and the data kept meanwhile."""
-    x = bill_inputs(report.scenario, report.workload, catalogue, RunHours(0.0, 0.0, 0.0, 0.0), 0.0)
+    x = bill_inputs(report.scenario, report.workload, catalogue, RunHours(0.0, 0.0, 0.0, 0.0), 0.0, Place())
     return float(total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis)))
 
 

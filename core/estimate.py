@@ -45,7 +45,7 @@ from core.platforms import (
     terms_of,
     workload,
 )
-from core.report import Bill, Flip, PlatformEstimate, Report
+from core.report import Bill, Flip, Place, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
 from core.timing import timing_of
 from core.training.chips import each
@@ -98,7 +98,8 @@ def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catal
     deviates = normal_points(len(kinds))[drawn] if used else np.zeros((0, N_DRAWS))
     fastest = (mfu / np.maximum(ceiling, mfu))[:, None]
     paces = np.maximum(np.exp(-sd[:, None] * deviates), fastest)
-    inputs = bill_inputs(scenario, load, catalogue, stacked(hours), price)
+    places = Place(*(np.array([getattr(r.place, name) for r, _ in used]) for name in Place.__slots__))
+    inputs = bill_inputs(scenario, load, catalogue, stacked(hours), price, places)
     return _Sized(index, inputs, mfu / high, mfu / low, paces)
 
 
@@ -210,6 +211,7 @@ def _platform(
         comparable=found.comparable,
         fits=found.fits,
         problems=found.messages,
+        place=row.place,
         uptime=row.pace.uptime if row.pace else None,
         goodput=timed.goodput if timed else None,
         plan=timed.plan if timed else None,

@@ -100,7 +100,7 @@ def _cheapest_size(report: Report, p: PlatformEstimate, catalogue: Catalogue) ->
     sizes = np.union1d(usable_sizes(need, scenario, catalogue, p.accelerator.id), [float(p.size.chips)])
     mfu, peak = p.speeds.at(sizes), p.accelerator.bf16_flops_dense
     hours = run_hours(load.flops, sizes, peak, mfu, p.uptime, scenario.spare_share)
-    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
+    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)
     cash = np.broadcast_to(total_usd(bill_parts(x, "cash")), sizes.shape)
     late = hours.wall * scenario.iterations > scenario.deadline_weeks * HOURS_PER_WEEK
     best = int(np.argmin(np.where(late, np.inf, cash)))
@@ -125,7 +125,7 @@ def _result(tried: _Tried, report: Report, catalogue: Catalogue) -> NextChange |
     )
     usd = None
     if p.price_usd_per_chip_hour is not None and p.bills is not None:
-        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour)
+        x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)
         usd = float(total_usd(bill_parts(x, "cash")))
     saved = None if usd is None or p.bills is None else p.bills["cash"].total_usd - usd
     wall = float(hours.wall)

@@ -17,7 +17,7 @@ from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
 from core.paces import Pace, paces
 from core.records import Access
-from core.report import Shortfall, Speeds, Uptime, Utilisation
+from core.report import Place, Shortfall, Speeds, Uptime, Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import shortfall
@@ -40,6 +40,7 @@ class Row:
     offer: Offer | None
     price: float | None
     pace: Pace | None
+    place: Place
     size: Size
     matched: Message | None = None  # what the matching rule could not have
 
@@ -106,8 +107,27 @@ def platform_labels(
     return tuple(names)
 
 
-def bill_inputs(scenario: Scenario, load: Workload, catalogue: Catalogue, hours: RunHours, price: object) -> BillInputs:
-    """The scenario's money and data beside a platform's hours and price."""
+CLOUDS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP"}  # scenario.data_cloud: the provider's name in offers.csv
+
+
+def place_of(platform: Platform, offer: Offer | None, scenario: Scenario, catalogue: Catalogue) -> Place:
+    """What a platform's bill owes to where it is. Code that runs there as it is needs no move."""
+    provider, kept = offer.provider if offer else platform.provider, scenario.data_cloud
+    away = kept != "same" and CLOUDS.get(kept) != provider
+    rates = {
+        "azure": "egress_internet_azure",
+        "gcp": "egress_internet_gcp",
+        "other": "egress_internet_coreweave_runpod",
+    }
+    rate = catalogue.constants[rates.get(kept, "egress_internet_aws")].likely
+    moves = port_of(scenario, catalogue.accelerators[platform.accelerator_id]).code == "port_needed"
+    return Place(rate if away else 0.0, scenario.migration_usd if moves else 0.0)
+
+
+def bill_inputs(
+    scenario: Scenario, load: Workload, catalogue: Catalogue, hours: RunHours, price: object, place: Place
+) -> BillInputs:
+    """The scenario's money and data beside a platform's hours, price and place; arrays of platforms too."""
     constants = catalogue.constants
     if scenario.training == "lora":  # adapters are small; the frozen weights are kept once
         checkpoints = load.params_total * constants["state_bytes_per_param_lora"].likely
@@ -129,6 +149,15 @@ def bill_inputs(scenario: Scenario, load: Workload, catalogue: Catalogue, hours:
         engineer_usd_per_year=scenario.engineer_usd_per_year,
         late_week_usd=burn_week if scenario.week_value_usd is None else scenario.week_value_usd,
         credits_usd=scenario.credits_usd,
+        credits_share=scenario.credits_share,
+        failed_share=scenario.failed_share,
+        evaluation_share=scenario.evaluation_share,
+        data_usd=scenario.data_usd,
+        egress_bytes=load.tokens * scenario.bytes_per_token * scenario.epochs,
+        egress_usd_per_gb=place.egress_usd_per_gb,
+        support_share=scenario.support_share,
+        migration_usd=place.migration_usd,
+        without=tuple(filter(None, scenario.bill_without.split(","))),
     )
 
 
@@ -183,7 +212,7 @@ def _cash_at(
     def cash(chips: np.ndarray) -> np.ndarray:
         peak, mfu = row.accelerator.bf16_flops_dense, pace.speeds.at(chips)
         hours = run_hours(load.flops, chips, peak, mfu, pace.uptime, scenario.spare_share)
-        parts = bill_parts(bill_inputs(scenario, load, catalogue, hours, row.price), "cash")
+        parts = bill_parts(bill_inputs(scenario, load, catalogue, hours, row.price, row.place), "cash")
         return np.broadcast_to(total_usd(parts), chips.shape)
 
     return cash
@@ -198,7 +227,18 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
     labels = platform_labels(scenario.platforms, tuple(offer for offer, _ in priced), catalogue)
     found = paces(scenario, load, focus, catalogue)
     rows = [
-        Row(key, label, p, a, i == focus, offer, price, pace, catalogue.size_of(a.id, p.chips or scenario.chips))
+        Row(
+            key,
+            label,
+            p,
+            a,
+            i == focus,
+            offer,
+            price,
+            pace,
+            place_of(p, offer, scenario, catalogue),
+            catalogue.size_of(a.id, p.chips or scenario.chips),
+        )
         for i, (key, label, p, a, (offer, price), pace) in enumerate(
             zip(keys, labels, scenario.platforms, chips, priced, found, strict=True)
         )

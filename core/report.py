@@ -28,8 +28,14 @@ class Bill:
 
     chips_usd: float
     experiments_usd: float
+    failed_runs_usd: float
+    evaluation_usd: float
+    data_usd: float
     storage_usd: float
+    egress_usd: float
+    support_usd: float
     people_usd: float
+    migration_usd: float
     delay_usd: float
     credits_usd: float
     total_usd: float
@@ -192,6 +198,14 @@ class Shortfall:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """What a bill owes to where a platform is: reading data kept elsewhere, moving the code. Or arrays of platforms."""
+
+    egress_usd_per_gb: Any = 0.0
+    migration_usd: Any = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformEstimate:
     """One platform of the scenario, sized, priced and billed.
 
@@ -237,6 +251,7 @@ class PlatformEstimate:
     memory_bytes: dict[str, float] | None = None  # a chip, by part; of the plan that needs least where none fits
     usable_bytes: float | None = None  # a chip's memory that a plan may fill
     limited_by: str | None = None  # largest of the groups of step_seconds: LIMITS
+    place: Place = Place()  # what its bill owes to where it is
     wait_weeks: tuple[float, float] | None = None  # for quota or capacity before the run; None: not known
 
 

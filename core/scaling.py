@@ -107,7 +107,7 @@ def _line(
     peak, spare = p.accelerator.bf16_flops_dense, scenario.spare_share
     hours = run_hours(load.flops * more_tokens, chips, peak, mfu, p.uptime, spare)
     fast, slow = u.mfu / u.mfu_p90, u.mfu / u.mfu_p10
-    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour or 0.0)
+    x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour or 0.0, p.place)
     known = np.full(chips.shape, np.nan if p.price_usd_per_chip_hour is None else 1.0)
     return ScalingLine(
         chips=chips,

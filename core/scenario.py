@@ -31,6 +31,7 @@ CodeToday = Literal["pytorch_nvidia", "jax", "maxtext", "nothing"]
 MfuScope = Literal["focus", "all", "proportion"]
 Match = Literal["finish", "chips", "budget", "best"]
 Basis = Literal["cash", "loaded", "economic"]
+DataCloud = Literal["same", "aws", "azure", "gcp", "other"]
 
 Money = Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)]
 
@@ -156,6 +157,27 @@ class Scenario(Record):
     cash_usd: Money
     burn_usd_per_month: Money
     credits_usd: Money
+    credits_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        1.0, description="largest share of the provider's bill that credits may pay"
+    )
+    failed_share: Annotated[float, Field(ge=0, le=10)] = Field(
+        0.0, description="compute of failed and repeated runs over a final run, beyond experiments and goodput"
+    )
+    evaluation_share: Annotated[float, Field(ge=0, le=10)] = Field(
+        0.0, description="compute of parity and evaluation runs over a final run, beyond experiments"
+    )
+    data_usd: Money = Field(0.0, description="licences, cleaning and labels of the training data")
+    data_cloud: DataCloud = Field(
+        "same", description="cloud that keeps the training data; chips elsewhere read it there"
+    )
+    epochs: Annotated[float, Field(gt=0, le=1000)] = Field(1.0, description="times a run reads the data")
+    support_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="support contract over the provider's bill"
+    )
+    migration_usd: Money = Field(0.0, description="moving the code to the focus platform's stack, paid once")
+    bill_without: str = Field(
+        "", max_length=200, pattern="^[a-z_,]*$", description="parts of the bill left out, such as egress,support"
+    )
     staff_engineers: Annotated[float, Field(ge=0, le=1000)] = Field(
         description="on the payroll already, working on this version"
     )
@@ -206,6 +228,15 @@ NOT_IN_PRESETS = (
     "compile_seconds",
     "spare_share",
     "wait_weeks",
+    "credits_share",
+    "failed_share",
+    "evaluation_share",
+    "data_usd",
+    "data_cloud",
+    "epochs",
+    "support_share",
+    "migration_usd",
+    "bill_without",
 )
 
 # Company money and measurements: left out of a public link, and reset to the preset's values for its reader.
@@ -218,5 +249,7 @@ PRIVATE_FIELDS = (
     "engineer_usd_per_year",
     "setup_weeks",
     "week_value_usd",
+    "data_usd",
+    "migration_usd",
     "measured",
 )

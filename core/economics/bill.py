@@ -18,7 +18,22 @@ from core.scenario import Basis
 
 HALF_CENT = 0.005
 ROUNDING = 1e-9  # a share of an amount that the last bits of a sum can make
-PARTS = ("chips_usd", "experiments_usd", "storage_usd", "people_usd", "delay_usd", "credits_usd")
+RENT = ("chips_usd", "experiments_usd", "failed_runs_usd", "evaluation_usd", "storage_usd", "egress_usd", "support_usd")
+"""Parts on the provider's bill, which credits may pay."""
+PARTS = (
+    "chips_usd",
+    "experiments_usd",
+    "failed_runs_usd",
+    "evaluation_usd",
+    "data_usd",
+    "storage_usd",
+    "egress_usd",
+    "support_usd",
+    "people_usd",
+    "migration_usd",
+    "delay_usd",
+    "credits_usd",
+)
 
 
 def useful_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any) -> Any:
@@ -32,9 +47,12 @@ def useful_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any) -> Any:
     return flops / (chips * peak_flops * mfu) / 3600.0
 
 
-def project_weeks(wall: Any, iterations: Any, experiments: Any, setup_weeks: Any) -> Any:
-    """Weeks people work on the version: set-up, then every run on the same chips, one after another."""
-    return setup_weeks + iterations * experiments * wall / HOURS_PER_WEEK
+def project_weeks(wall: Any, iterations: Any, runs: Any, setup_weeks: Any) -> Any:
+    """Weeks people work on the version: set-up, then all runs on the same chips, one after another.
+
+    ``runs``: all compute of an iteration over its final run.
+    """
+    return setup_weeks + iterations * runs * wall / HOURS_PER_WEEK
 
 
 def late_weeks(wall: Any, iterations: Any, deadline_weeks: Any) -> Any:
@@ -100,19 +118,33 @@ class BillInputs:
     engineer_usd_per_year: Any
     late_week_usd: Any
     credits_usd: Any
+    credits_share: Any = 1.0
+    failed_share: Any = 0.0
+    evaluation_share: Any = 0.0
+    data_usd: Any = 0.0
+    egress_bytes: Any = 0.0
+    egress_usd_per_gb: Any = 0.0
+    support_share: Any = 0.0
+    migration_usd: Any = 0.0
+    without: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> Any:
+        """All compute of an iteration over its final run."""
+        return self.experiments + self.failed_share + self.evaluation_share
 
 
 def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
     """The parts of the bill in one basis, USD; their sum is the total. Credits are negative.
 
-    ``experiments`` is total compute over the final run, so it adds ``(experiments − 1)`` runs to each.
-    Credits pay for chips, experiments and storage, as far as they go.
+    ``experiments`` is total compute over the final run, so it adds ``(experiments − 1)`` runs to each; failed and
+    evaluation runs add their shares. ``egress_bytes`` are read in one final run; experiments read as much of them as
+    they compute. Support is a share of the rest of the provider's bill. Credits pay for :data:`RENT`, as far as they
+    go and up to ``credits_share`` of it. Parts named in ``without`` are zero.
     """
     run = x.hours.paid_chip * x.price_usd_per_chip_hour * x.iterations
-    weeks = project_weeks(x.hours.wall, x.iterations, x.experiments, x.setup_weeks)
+    weeks = project_weeks(x.hours.wall, x.iterations, x.runs, x.setup_weeks)
     late = late_weeks(x.hours.wall, x.iterations, x.deadline_weeks)
-    experiments = run * (x.experiments - 1.0)
-    storage = storage_usd(x.data_bytes, x.checkpoint_bytes, weeks, x.storage_usd_per_gb_month)
     people = people_usd(x.new_hires, weeks, x.engineer_usd_per_year)
     delay = 0.0 * late
     if basis == "loaded":
@@ -121,17 +153,69 @@ def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
         people = people + people_usd(x.staff_engineers, weeks - late, x.engineer_usd_per_year)
         # A late week costs at least the staff it keeps busy, whatever it is said to be worth.
         delay = late * np.maximum(x.late_week_usd, people_usd(x.staff_engineers, 1.0, x.engineer_usd_per_year))
-    rent = run + experiments + storage
-    # Whole bills, not differences of them: covered to the cent is covered.
-    covers = (np.asarray(x.credits_usd) > 0) & (x.credits_usd >= rent - HALF_CENT)
-    credits = np.where(covers, -rent, -1.0 * x.credits_usd) + 0.0
-    return dict(zip(PARTS, (run, experiments, storage, people, delay, credits), strict=True))
+    zero = 0.0 * run
+    parts = {
+        "chips_usd": run,
+        "experiments_usd": run * (x.experiments - 1.0),
+        "failed_runs_usd": run * x.failed_share,
+        "evaluation_usd": run * x.evaluation_share,
+        "data_usd": zero + x.data_usd,
+        "storage_usd": storage_usd(x.data_bytes, x.checkpoint_bytes, weeks, x.storage_usd_per_gb_month),
+        "egress_usd": zero + x.egress_bytes / 1e9 * x.egress_usd_per_gb * x.iterations * x.runs,
+        "support_usd": zero,
+        "people_usd": people,
+        "migration_usd": zero + x.migration_usd,
+        "delay_usd": delay,
+    }
+    for name in x.without:
+        if f"{name}_usd" in parts:
+            parts[f"{name}_usd"] = 0.0 * parts[f"{name}_usd"]
+    if "support" not in x.without:
+        parts["support_usd"] = x.support_share * rent_usd(parts)
+    parts["credits_usd"] = 0.0 - credits_paid_usd(rent_usd(parts), x)
+    return {name: parts[name] for name in PARTS}
+
+
+def rent_usd(parts: dict[str, Any]) -> Any:
+    """The provider's bill before credits: the sum of :data:`RENT`."""
+    return sum(parts[name] for name in RENT)
+
+
+def credits_paid_usd(rent: Any, x: BillInputs) -> Any:
+    """What credits pay of the provider's bill: ``min(credits, credits share · rent)``.
+
+    Covered to the cent is covered.
+    """
+    if not np.any(x.credits_usd) or "credits" in x.without:
+        return 0.0 * rent
+    paid = np.minimum(x.credits_usd, x.credits_share * rent)
+    return np.where(rent - paid < HALF_CENT, rent, paid)
+
+
+def unpaid_usd(rent: Any, x: BillInputs) -> Any:
+    """What credits leave of the provider's bill."""
+    return rent - credits_paid_usd(rent, x)
 
 
 def total_usd(parts: dict[str, Any]) -> Any:
     """The sum of a bill's parts; what credits cover is taken off first, so that nothing of it is left over."""
-    covered = parts["chips_usd"] + parts["experiments_usd"] + parts["storage_usd"] + parts["credits_usd"]
-    return covered + parts["people_usd"] + parts["delay_usd"]
+    rest = sum(parts[name] for name in PARTS if name not in (*RENT, "credits_usd"))
+    return rent_usd(parts) + parts["credits_usd"] + rest
+
+
+def _rent_and_rest(x: BillInputs) -> tuple[Any, Any]:
+    """The provider's bill and the rest of the cash bill, without credits."""
+    parts = bill_parts(replace(x, credits_usd=0.0), "cash")
+    return rent_usd(parts), sum(parts[name] for name in PARTS if name not in (*RENT, "credits_usd"))
+
+
+def _rent_for(left: Any, x: BillInputs) -> Any:
+    """The provider's bill of which credits leave ``left``: the inverse of :func:`unpaid_usd`."""
+    if not np.any(x.credits_usd) or "credits" in x.without:
+        return left
+    kept = 1.0 - np.asarray(x.credits_share)
+    capped = np.where(kept > 0, left / np.where(kept > 0, kept, 1.0), np.inf)
+    return np.minimum(left + x.credits_usd, capped)
 
 
 def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
@@ -140,10 +224,10 @@ def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
     Solved, not searched: above its people the bill is what credits leave of a line in the price.
     Zero where no positive price does it: free chips cost as much already, or people alone do.
     """
-    free = bill_parts(replace(x, price_usd_per_chip_hour=0.0, credits_usd=0.0), "cash")
-    chip_hours = x.hours.paid_chip * x.iterations * x.experiments
-    price = (target_total_usd + x.credits_usd - total_usd(free)) / chip_hours
-    return np.where(target_total_usd >= free["people_usd"], np.maximum(0.0, price), 0.0)[()]
+    free, rest = _rent_and_rest(replace(x, price_usd_per_chip_hour=0.0))
+    slope = _rent_and_rest(replace(x, price_usd_per_chip_hour=1.0))[0] - free
+    price = (_rent_for(target_total_usd - rest, x) - free) / slope
+    return np.where(target_total_usd >= rest, np.maximum(0.0, price), 0.0)[()]
 
 
 def cash_at_pace(x: BillInputs, pace: Any) -> Any:
@@ -152,13 +236,9 @@ def cash_at_pace(x: BillInputs, pace: Any) -> Any:
     Linear in the pace but for the credits, so two bills give any number of paces: chip-hours, and
     the weeks that people and storage are paid for, go with it; set-up and the start of a run do not.
     """
-    still = bill_parts(replace(x, hours=x.hours.at_pace(0.0), credits_usd=0.0), "cash")
-    moving = bill_parts(replace(x, credits_usd=0.0), "cash")
-    rent0, rent1 = (p["chips_usd"] + p["experiments_usd"] + p["storage_usd"] for p in (still, moving))
-    people0, people1 = still["people_usd"], moving["people_usd"]
-    rent = rent0 + (rent1 - rent0) * pace
-    left = np.where(rent - x.credits_usd < HALF_CENT, 0.0, rent - x.credits_usd) if np.any(x.credits_usd) else rent
-    return left + (people0 + (people1 - people0) * pace)
+    rent0, rest0 = _rent_and_rest(replace(x, hours=x.hours.at_pace(0.0)))
+    rent1, rest1 = _rent_and_rest(x)
+    return unpaid_usd(rent0 + (rent1 - rent0) * pace, x) + (rest0 + (rest1 - rest0) * pace)
 
 
 def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
@@ -166,11 +246,20 @@ def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
 
     The pace that costs as much, see :func:`cash_at_pace`. NaN where no utilisation does it.
     """
-    uncredited = replace(x, credits_usd=0.0)
-    fixed = cash_at_pace(uncredited, 0.0)
-    moving = cash_at_pace(uncredited, 1.0) - fixed
-    left = target_total_usd + x.credits_usd - fixed
-    return np.where(left > 0, mfu * moving / np.where(left > 0, left, 1.0), np.nan)
+    rent0, rest0 = _rent_and_rest(replace(x, hours=x.hours.at_pace(0.0)))
+    rent1, rest1 = _rent_and_rest(x)
+
+    def pace(paid: Any, credits: Any) -> Any:
+        """Where a bill of which ``paid`` of the rent, less ``credits``, is owed comes to the target."""
+        moving = paid * (rent1 - rent0) + rest1 - rest0
+        left = target_total_usd + credits - paid * rent0 - rest0
+        return np.where(left > 0, left / np.where(moving > 0, moving, np.inf), np.nan)
+
+    credits = 0.0 if "credits" in x.without else x.credits_usd
+    least = pace(1.0, credits)
+    if np.any(credits):
+        least = np.fmin(least, pace(1.0 - np.asarray(x.credits_share), 0.0))
+    return np.where(least > 0, mfu / np.where(least > 0, least, 1.0), np.nan)
 
 
 def runway_months(cash_usd: float, burn_usd_per_month: float, spend_usd: float = 0.0) -> float | None:

@@ -50,7 +50,7 @@ def inputs_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> Bill
     rented = p.size.chips * (1.0 + report.scenario.spare_share)
     start = p.uptime.start_hours if p.uptime else 0.0
     hours = RunHours(p.wall_hours, p.chip_hours, start, rented * start)
-    return bill_inputs(report.scenario, report.workload, catalogue, hours, price)
+    return bill_inputs(report.scenario, report.workload, catalogue, hours, price, p.place)
 
 
 def verdict(report: Report, catalogue: Catalogue) -> Message:

@@ -151,8 +151,8 @@ def shape_from_params(params: float) -> tuple[int, int, int]:
     Gated MLP of 3.5 widths, 8 key-value heads of 128, no embeddings: about ``12.75·L·d²`` with
     ``d ≈ 102·L`` (Llama 3 70B has 102). Rounded to what splits evenly, as people choose sizes: layers to
     multiples of 16 from 96 up and of 8 from 32 up, widths to multiples of 1,024 from 8,192 up, of 512 from
-    4,096 up and of 128 below. The shape's own count is within a seventh; callers keep the user's count and take only the attention
-    from here.
+    4,096 up and of 128 below. The shape's own count is within a seventh; callers keep the user's count and take
+    only the attention from here.
 
     >>> shape_from_params(70e9)
     (80, 8192, 28672)

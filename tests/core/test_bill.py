@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.economics.bill import (
     PARTS,
+    RENT,
     BillInputs,
     RunHours,
     bill_parts,
@@ -18,6 +19,7 @@ from core.economics.bill import (
     late_weeks,
     people_usd,
     project_weeks,
+    rent_usd,
     runway_months,
     storage_usd,
     total_usd,
@@ -68,6 +70,15 @@ def inputs(draw):
         engineer_usd_per_year=draw(amounts),
         late_week_usd=draw(amounts),
         credits_usd=draw(st.floats(0, 1e8)),
+        credits_share=draw(st.sampled_from([1.0, 1.0, 0.0, 0.5, 0.85])),
+        failed_share=draw(st.floats(0, 1)),
+        evaluation_share=draw(st.floats(0, 1)),
+        data_usd=draw(amounts),
+        egress_bytes=draw(st.floats(0, 1e16)),
+        egress_usd_per_gb=draw(st.sampled_from([0.0, 0.09])),
+        support_share=draw(st.sampled_from([0.0, 0.1])),
+        migration_usd=draw(amounts),
+        without=draw(st.sampled_from([(), (), ("egress", "support"), ("credits",), ("chips",)])),
     )
 
 
@@ -110,7 +121,14 @@ def test_hires_are_paid_in_every_basis_and_for_every_week():
 @given(inputs(), st.sampled_from(["cash", "loaded", "economic"]))
 def test_free_chips_data_and_people_cost_nothing(x, basis):
     free = replace(
-        x, price_usd_per_chip_hour=0.0, engineer_usd_per_year=0.0, storage_usd_per_gb_month=0.0, late_week_usd=0.0
+        x,
+        price_usd_per_chip_hour=0.0,
+        engineer_usd_per_year=0.0,
+        storage_usd_per_gb_month=0.0,
+        late_week_usd=0.0,
+        data_usd=0.0,
+        egress_usd_per_gb=0.0,
+        migration_usd=0.0,
     )
     assert total_usd(bill_parts(free, basis)) == 0
 
@@ -124,9 +142,10 @@ def test_a_higher_price_never_lowers_the_total(x, basis, more):
 @given(inputs())
 def test_credits_pay_for_at_most_what_they_cover(x):
     parts = bill_parts(x, "loaded")
-    covered = parts["chips_usd"] + parts["experiments_usd"] + parts["storage_usd"]
-    assert -parts["credits_usd"] <= min(x.credits_usd, covered) * (1 + 1e-12)
-    assert total_usd(parts) >= parts["people_usd"] * (1 - 1e-9) - 1e-6
+    covered = rent_usd(parts)
+    assert -parts["credits_usd"] <= min(x.credits_usd, x.credits_share * covered + 0.005) * (1 + 1e-12) + 0.005
+    others = parts["people_usd"] + parts["data_usd"] + parts["migration_usd"]
+    assert total_usd(parts) >= others * (1 - 1e-9) - 1e-6
 
 
 @given(inputs())
@@ -176,3 +195,48 @@ def test_storage_and_runway_at_their_limits():
     assert runway_months(6e6, 3e5, 3e5) == 19
     assert runway_months(6e6, 0.0) is None  # no burn is not a runway of zero
     assert runway_months(1e5, 1e5, 2e5) == -1
+
+
+@given(inputs(), st.sampled_from(["cash", "loaded", "economic"]))
+def test_parts_left_out_are_zero_and_the_others_stay(x, basis):
+    whole = bill_parts(replace(x, without=(), credits_usd=0.0), basis)
+    for name in PARTS[:-1]:
+        left = bill_parts(replace(x, without=(name.removesuffix("_usd"),), credits_usd=0.0), basis)
+        assert left[name] == 0
+        same = [n for n in PARTS if n not in (name, "support_usd", "credits_usd")]
+        assert all(left[n] == whole[n] for n in same)
+        assert left["support_usd"] <= whole["support_usd"] * (1 + 1e-12)
+
+
+def test_every_part_by_hand():
+    """A run of 10,000 chip-hours at $4, three in all, a tenth failed and a twentieth to evaluate."""
+    x = replace(
+        PLAIN,
+        failed_share=0.1,
+        evaluation_share=0.05,
+        data_usd=12_000.0,
+        egress_bytes=215e9,
+        egress_usd_per_gb=0.09,
+        support_share=0.10,
+        migration_usd=50_000.0,
+        credits_usd=1e6,
+        credits_share=0.5,
+    )
+    parts = bill_parts(x, "cash")
+    assert parts["failed_runs_usd"] == pytest.approx(4_000)
+    assert parts["evaluation_usd"] == pytest.approx(2_000)
+    assert parts["egress_usd"] == pytest.approx(215 * 0.09 * 3.15)
+    rest = sum(parts[n] for n in RENT if n != "support_usd")
+    assert parts["support_usd"] == pytest.approx(rest * 0.10)
+    assert parts["credits_usd"] == pytest.approx(-0.5 * rest * 1.10)
+    assert total_usd(parts) == pytest.approx(0.5 * rest * 1.10 + 62_000)
+    assert project_weeks(168.0, 1, x.runs, 4.0) == pytest.approx(4 + 3.15)
+
+
+@given(inputs().filter(lambda x: "chips" not in x.without), st.floats(0.2, 5))
+def test_the_flip_price_is_a_tie_under_every_rule(x, factor):
+    target = float(total_usd(bill_parts(x, "cash"))) * factor
+    price = float(flip_price(target, x))
+    if price > 0:
+        at = float(total_usd(bill_parts(replace(x, price_usd_per_chip_hour=price), "cash")))
+        assert at == pytest.approx(target, rel=1e-6, abs=0.02)

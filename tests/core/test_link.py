@@ -63,6 +63,8 @@ def test_each_field_is_carried_on_its_own(name):
         "mfu": 0.31,
         "week_value_usd": 5.0,
         "goodput": 0.9,
+        "credits_share": 0.5,
+        "bill_without": "egress,support",
         **dict.fromkeys(("failure_chip_hours", "restart_minutes", "checkpoint_minutes"), 7.5),
         **dict.fromkeys(("compile_seconds", "wait_weeks"), 7.5),
         "store_data": False,

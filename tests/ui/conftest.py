@@ -117,7 +117,9 @@ def _offer(row: Row, price: float, kind: str = "offer") -> Offer:
 def _bill(row: Row, total: float) -> Bill:
     gross = total - row.credits
     experiments = gross * row.experiments_share
-    return Bill(gross - experiments, experiments, 0.0, 0.0, 0.0, row.credits, total)
+    none = dict.fromkeys(Bill.__slots__, 0.0)
+    paid = {"chips_usd": gross - experiments, "experiments_usd": experiments, "credits_usd": row.credits}
+    return Bill(**(none | paid | {"total_usd": total}))
 
 
 def _label(row: Row, rows: tuple[Row, ...]) -> str:
