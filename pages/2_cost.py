@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.curves import cost_against
 from core.economics.verdict import cost_verdict
-from ui import cost_controls, frame, markup, money_tables, wording
+from ui import bill_controls, cost_controls, cost_depth, frame, markup, money_tables, wording
 from ui.charts import bill_chart, sweep_chart
 
 view = frame.current()
@@ -35,3 +35,5 @@ def lines() -> None:
 
 
 frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)
+frame.expander(t("What the bill counts"), "open_counts", lambda: bill_controls.draw(view))
+cost_depth.draw(view)

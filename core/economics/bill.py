@@ -262,6 +262,15 @@ def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
     return np.where(least > 0, mfu / np.where(least > 0, least, 1.0), np.nan)
 
 
+def uplift_share(cash_usd: Any, credits_usd: Any, rent_usd: Any) -> Any:
+    """How much a cash bill is over the rent of its chips before credits, which are negative; a share of the rent.
+
+    >>> uplift_share(110.0, -10.0, 100.0)
+    0.2
+    """
+    return (cash_usd - credits_usd) / rent_usd - 1.0
+
+
 def runway_months(cash_usd: float, burn_usd_per_month: float, spend_usd: float = 0.0) -> float | None:
     """Months the cash lasts after spending ``spend_usd``; negative when it does not cover it.
 

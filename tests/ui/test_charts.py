@@ -318,3 +318,15 @@ def test_within_limits_ignores_points_without_a_number(report: Report) -> None:
     curves = build_curves(report)
     curves[0].total_usd[:] = np.nan
     assert curves[0].id not in within_limits(report, curves)
+
+
+def test_a_bill_of_many_parts_has_a_tint_for_each_drawn_and_loses_nothing(report):
+    """The smallest parts stand together, and the bar is as long as the bill."""
+    from ui.charts.bill import _tinted
+    from ui.charts.findings import BILL_PARTS, OTHER
+
+    bill = {part: float(100 - 7 * i) for i, part in enumerate(BILL_PARTS) if part != "credits"} | {"credits": -5.0}
+    (drawn,), parts = _tinted([bill])
+    assert parts[-1] == OTHER and len(parts) == 5
+    assert sum(drawn[part] for part in parts) == pytest.approx(sum(v for v in bill.values() if v > 0))
+    assert _tinted([{"chips": 1.0, "credits": 0.0} | dict.fromkeys(BILL_PARTS, 0.0) | {"chips": 1.0}])[1] == ["chips"]

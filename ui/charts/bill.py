@@ -87,16 +87,28 @@ def _outline(row: int, length: float, thickness: float, colour: str) -> Props:
     }
 
 
+def _tinted(bills: list[dict[str, float]]) -> tuple[list[dict[str, float]], list[str]]:
+    """The bills, and their parts in the order drawn: one for each tint, the smallest together as one."""
+    there = [part for part in findings.BILL_PARTS if part != "credits" and any(bill[part] > 0 for bill in bills)]
+    if len(there) <= len(TINTS):
+        return bills, there
+    largest = sorted(there, key=lambda part: -max(bill[part] for bill in bills))[: len(TINTS) - 1]
+    kept = [part for part in there if part in largest]
+    small = [part for part in there if part not in largest]
+    rest = [{findings.OTHER: sum(bill[part] for part in small)} for bill in bills]
+    large = [{part: value for part, value in bill.items() if part not in small} for bill in bills]
+    return [a | b for a, b in zip(large, rest, strict=True)], [*kept, findings.OTHER]
+
+
 def _bill_figure(
     report: Report, shown: list[PlatformEstimate], names: dict[str, str], scheme: Scheme, t: Translate
 ) -> go.Figure:
     palette, styles = PALETTES[scheme], platform_styles(report.platforms, scheme)
     basis = report.scenario.basis
-    bills = [findings.bill_parts(p, basis) for p in shown]
+    bills, present = _tinted([findings.bill_parts(p, basis) for p in shown])
     totals = [sum(bill.values()) for bill in bills]
     positive = [sum(v for v in bill.values() if v > 0) for bill in bills]
     whiskers = [(p.total_usd_p10, p.total_usd_p90) if basis == "cash" else (None, None) for p in shown]
-    present = [part for part in findings.BILL_PARTS if part != "credits" and any(bill[part] > 0 for bill in bills)]
     rows = np.arange(len(shown), dtype=float)
     thickness = min(0.56, _THICKEST / ((HEIGHT_MAIN - 60) / len(shown)))  # few platforms: room, not fat bars
     hover = t("{name}: {part} {cost:usd}, {share:pct} of {total:usd}")

@@ -21,13 +21,27 @@ if TYPE_CHECKING:
     from core.report import Curve, Flip, PlatformEstimate, Report
 
 TRIVIAL_USD = 1.0  # a chart of less would only magnify rounding
+OTHER = "other"  # parts too small to have a tint of their own
 LEAST_PRICE = 0.001  # $/h; a flip below it means: at any price
 REACH = 8.0  # sizes shown lie within this factor of the chosen one
 MOST_POINTS = 8  # sizes shown of one platform
 NO_RANGE = 0.002  # a range narrower than this share of its upper end is none
 FLAT = 0.01  # totals this close are told as one
 ALMOST_ALL = 0.995  # rounds to 100 %
-BILL_PARTS = ("chips", "experiments", "people", "delay", "storage", "credits")
+BILL_PARTS = (
+    "chips",
+    "experiments",
+    "failed_runs",
+    "evaluation",
+    "people",
+    "delay",
+    "data",
+    "storage",
+    "egress",
+    "support",
+    "migration",
+    "credits",
+)
 
 
 # --- which platforms, and why not the others -----------------------------------------------------
@@ -264,7 +278,14 @@ def part_name(part: str, t: Translate) -> str:
         "people": t("People"),
         "delay": t("Delay"),
         "storage": t("Storage"),
+        "failed_runs": t("Failed runs"),
+        "evaluation": t("Evaluation"),
+        "data": t("Data"),
+        "egress": t("Egress"),
+        "support": t("Support"),
+        "migration": t("Migration"),
         "credits": t("Credits"),
+        OTHER: t("Other"),
     }[part]
 
 
@@ -318,6 +339,12 @@ def bill_title(report: Report, rivals: Sequence[PlatformEstimate], t: Translate)
         "experiments": t("experiments"),
         "delay": t("delay"),
         "storage": t("storage"),
+        "failed_runs": t("failed runs"),
+        "evaluation": t("evaluation runs"),
+        "data": t("data"),
+        "egress": t("egress"),
+        "support": t("support"),
+        "migration": t("the migration"),
     }
     values |= {"share": parts[part] / gross, "part": named[part]}
     if parts[part] >= ALMOST_ALL * gross:

@@ -1,0 +1,91 @@
+"""What the bill counts: the Cost page's inputs for the parts that nobody's default has, and which to leave out."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from core.economics.bill import uplift_share
+from core.numbers import percent
+from core.report import Report
+from core.scenario import DataCloud, Scenario
+from ui.charts.findings import BILL_PARTS, part_name
+from ui.controls import Control, Desk, Values, number, plain, use
+from ui.frame import View, small
+
+UPLIFT_ROW = "hidden_uplift"
+
+
+def _show_without(scenario: Scenario, report: Report, desk: Desk) -> list[str]:
+    return [part for part in BILL_PARTS if part in scenario.bill_without.split(",")]
+
+
+def _take_without(values: Values, value: object, desk: Desk) -> None:
+    chosen = set(value) if isinstance(value, (list, tuple)) else set()
+    values["bill_without"] = ",".join(part for part in BILL_PARTS if part in chosen)
+
+
+CONTROLS = (
+    number("failed_share", scale=0.01),
+    number("evaluation_share", scale=0.01),
+    number("data_usd"),
+    plain("data_cloud"),
+    number("epochs"),
+    number("support_share", scale=0.01),
+    number("migration_usd"),
+    number("credits_share", scale=0.01),
+    Control("w_bill_without", _show_without, _take_without),
+)
+
+
+def draw(view: View) -> None:
+    """The inputs, and how the bill stands to the rate card."""
+    t = view.t
+    clouds = {
+        "same": t("with the chips"),
+        "aws": "AWS",
+        "azure": "Azure",
+        "gcp": "Google Cloud",
+        "other": t("elsewhere"),
+    }
+    left, middle, right = st.columns(3, gap="small")
+    with left:
+        st.text_input(t("Failed and repeated runs, % of a final run"), key=use("w_failed_share"))
+        st.text_input(t("Parity and evaluation runs, % of a final run"), key=use("w_evaluation_share"))
+        st.text_input(t("Moving the code, USD"), key=use("w_migration_usd"), help=t("Where today’s code does not run."))
+    with middle:
+        st.text_input(t("Licences, cleaning, labels, USD"), key=use("w_data_usd"))
+        st.selectbox(t("Data are kept"), get_args(DataCloud), key=use("w_data_cloud"), format_func=clouds.__getitem__)
+        st.text_input(t("Times a run reads them"), key=use("w_epochs"))
+    with right:
+        st.text_input(t("Support, % of the provider’s bill"), key=use("w_support_share"))
+        st.text_input(t("Credits pay at most, % of it"), key=use("w_credits_share"))
+    st.pills(
+        t("Left out of the bill"),
+        BILL_PARTS,
+        selection_mode="multi",
+        key=use("w_bill_without"),
+        format_func=lambda part: part_name(part, t),
+    )
+    line = uplift_line(view)
+    if line:
+        st.markdown(small(line))
+
+
+def uplift_line(view: View) -> str:
+    """How much the focus's cash bill is over the rent of its chips, beside what surveys find; "" without a bill."""
+    p, t = view.report.focus, view.t
+    row = view.catalogue.constants.get(UPLIFT_ROW)
+    bill = p.bills["cash"] if p.bills else None
+    rent = bill.chips_usd + bill.experiments_usd if bill else 0.0
+    if bill is None or row is None or rent <= 0:
+        return ""
+    return t(
+        "{name}: {over} over the rent of its chips, before credits. Surveys find {low} to {high} ({source}).",
+        name=p.label,
+        over=percent(uplift_share(bill.total_usd, bill.credits_usd, rent)),
+        low=percent(row.low),
+        high=percent(row.high),
+        source=row.source,
+    )
