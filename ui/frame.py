@@ -127,9 +127,9 @@ def to_csv(table: pd.DataFrame) -> bytes:
     return str(safe.to_csv(index=False)).encode("utf-8-sig")
 
 
-def downloads(view: View, charts: Sequence[Chart]) -> None:
-    """The table behind each chart, to save; made when it is asked for, not on every run."""
-    with st.container(horizontal=True, key="downloads"):
+def downloads(view: View, charts: Sequence[Chart], key: str = "downloads") -> None:
+    """The table behind each chart, to save; made when it is asked for, not on every run. ``key`` is one of its own."""
+    with st.container(horizontal=True, key=key):
         for chart in charts:
             name = chart.key.replace("_", "-")
             st.download_button(

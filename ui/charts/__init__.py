@@ -2,6 +2,7 @@
 
 from ui.charts.base import Chart
 from ui.charts.bill import bill_chart
+from ui.charts.commitment import commitment_chart
 from ui.charts.cost_time import cost_time_chart
 from ui.charts.flip import flip_chart
 from ui.charts.run_errors import errors_chart
@@ -15,6 +16,7 @@ from ui.charts.sweep import sweep_chart
 __all__ = [
     "Chart",
     "bill_chart",
+    "commitment_chart",
     "cost_time_chart",
     "degree_chart",
     "errors_chart",

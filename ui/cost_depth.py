@@ -1,0 +1,92 @@
+"""The Cost page's depth, each part in an expander that is made only while it is open."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.economics.cashflow import cashflow_of
+from core.economics.commitment import commitment_of, version_chip_hours
+from core.economics.earning import margins_of
+from core.economics.energy import energy_of
+from core.economics.ownership import ownership_of
+from ui import cost_depth_tables as tables
+from ui.charts import Chart, commitment_chart
+from ui.frame import View, chart_card, downloads, expander, small
+from ui.wording import platform_names
+
+
+def draw(view: View) -> None:
+    """Every part below the charts."""
+    t = view.t
+    expander(t("Cash by month"), "open_cash", lambda: _cash(view))
+    expander(t("Commit or not"), "open_commit", lambda: _commit(view))
+    expander(t("Rent or buy"), "open_own", lambda: _own(view))
+    expander(t("What this version must earn"), "open_earn", lambda: _earn(view))
+
+
+def _say(*texts: str) -> None:
+    for text in texts:
+        if text:
+            st.markdown(small(text))
+
+
+def _save(view: View, key: str, name: str, frame: pd.DataFrame) -> None:
+    """A table without a figure, to save."""
+    downloads(view, [Chart(key, name, "", "", None, "", lambda: frame)], key=f"downloads_{key}")
+
+
+def _cash(view: View) -> None:
+    t, report, p = view.t, view.report, view.report.focus
+    name = platform_names(report.platforms, t, full=True)[p.id]
+    flow = cashflow_of(p, report.scenario)
+    if flow is None:
+        _say(t("{name} has no total here, so there is no cash to lay on a calendar.", name=name))
+    else:
+        st.html(tables.cash_table(flow, view.scheme, name, t))
+        _say(*tables.cash_lines(p, flow, t))
+    hours = version_chip_hours(p, report.scenario)
+    if hours is not None:
+        _say(tables.energy_line(energy_of(hours, p.accelerator, view.catalogue), name, t))
+    if flow is not None:
+        _save(view, "cash_by_month", t("cash by month"), tables.cash_frame(flow))
+
+
+def _commit(view: View) -> None:
+    found = commitment_of(view.report.focus, view.scenario, view.catalogue)
+    chart = commitment_chart(view.report, found, view.scheme, view.t)
+    chart_card(chart)
+    if found is not None and chart.figure is not None:
+        _say(tables.offers_line(found, view.t))
+        downloads(view, [chart], key="downloads_commitment")
+
+
+def _own(view: View) -> None:
+    t, report = view.t, view.report
+    pairs = [(p, ownership_of(p.accelerator, view.catalogue)) for p in report.platforms]
+    found = [(p, own) for p, own in pairs if own is not None]
+    if not found:
+        names = ", ".join(dict.fromkeys(p.accelerator.short_name for p in report.platforms))
+        _say(t("No price of a server with {names} is in these tables, so there is nothing to buy.", names=names))
+        return
+    first = next((pair for pair in found if pair[0].is_focus), found[0])
+    missing = report.focus.accelerator.short_name
+    if not first[0].is_focus:
+        _say(
+            t("No price of a server with {name} is in these tables; of what is compared these have one.", name=missing)
+        )
+    _say(tables.ownership_line(*first, report, t))
+    st.html(tables.ownership_table(found, report, view.scheme, t))
+    st.html(tables.inputs_table(*first, view.scheme, t))
+    _save(view, "rent_or_buy", t("rent or buy"), tables.ownership_frame(found, report))
+
+
+def _earn(view: View) -> None:
+    t, report = view.t, view.report
+    if not tables.billed(report):
+        _say(t("No platform here has a total, so there is nothing to earn back."))
+        return
+    margins = margins_of(view.catalogue)
+    _say(tables.earning_line(report, t))
+    st.html(tables.earning_table(report, margins, view.scheme, t))
+    _save(view, "must_earn", t("what it must earn"), tables.earning_frame(report, margins))

@@ -1,0 +1,401 @@
+"""Depth of the cost as HTML and as tables to save: cash by month, rent or buy, what a version must earn, energy.
+
+Every text that comes from data is escaped in HTML; sentences are plain text.
+"""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from core.dates import date_text
+from core.economics.cashflow import in_cents
+from core.economics.commitment import used_share, version_chip_hours
+from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, revenue_per_month
+from core.numbers import EN_DASH, HOURS_PER_YEAR, fill, integer, rate, usd_cents
+from ui.charts.commitment import share_text
+from ui.charts.findings import BILL_PARTS, part_name
+from ui.markup import head, table
+from ui.money_tables import money
+from ui.theme import Scheme
+from ui.wording import DASH, Translate, identity, plan_name, platform_names, why_no_total
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.catalogue import Constant
+    from core.economics.cashflow import CashFlow
+    from core.economics.commitment import Commitment
+    from core.economics.energy import Energy
+    from core.economics.ownership import Ownership, OwnInput
+    from core.report import PlatformEstimate, Report
+
+IDLE = 0.001  # of a year: hardware used less stands idle, and an hour of its work has no price
+MONTHS_A_YEAR = 12
+COMMITTED_MONTHS = HOURS_PER_YEAR / MONTHS_A_YEAR  # hours a month that a commitment is paid for
+
+
+# Cash by month
+
+
+def period_name(i: int, step: int, t: Translate = identity) -> str:
+    """``Month 3``, or where a row is longer ``Months 4–6``."""
+    if step == 1:
+        return fill(t("Month {n:int}"), {"n": i + 1})
+    return fill(t("Months {first:int}{dash}{last:int}"), {"first": i * step + 1, "dash": DASH, "last": (i + 1) * step})
+
+
+def cash_table(flow: CashFlow, scheme: Scheme, name: str, t: Translate = identity) -> str:
+    """Cash of the focus's version by period and part, to the cent, and the company's cash left."""
+    parts = [part for part in BILL_PARTS if f"{part}_usd" in flow.parts]
+    columns = {part: in_cents(flow.parts[f"{part}_usd"]) for part in parts}
+    total = flow.total_usd
+    header = head(
+        [
+            (escape(t("From today")), False),
+            *((escape(part_name(part, t)), True) for part in parts),
+            (escape(t("Cash of the version")), True),
+            (escape(t("Cash left after burn")), True),
+        ]
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{escape(period_name(i, flow.step_months, t))}</th>'
+        + "".join(f'<td class="n v">{_cents(columns[part][i])}</td>' for part in parts)
+        + f'<td class="n v"><b>{_cents(total[i])}</b></td>{_left(flow.left_usd[i])}</tr>'
+        for i in range(len(total))
+    )
+    sums = "".join(f'<td class="n v">{_cents(columns[part].sum())}</td>' for part in parts)
+    last = (
+        f'<tr class="a"><th scope="row"><b>{escape(t("Total"))}</b></th>{sums}'
+        f'<td class="n v"><b>{_cents(total.sum())}</b></td><td></td></tr>'
+    )
+    label = fill(t("Cash of a version on {name} by month"), {"name": name})
+    return table(f"{header}<tbody>{rows}{last}</tbody>", label, scheme)
+
+
+def _cents(value: float) -> str:
+    return usd_cents(round(float(value), 2) + 0.0)
+
+
+def _left(value: float) -> str:
+    return f'<td class="n v"><span class="{"z" if value < 0 else "g"}">{money(value)}</span></td>'
+
+
+def cash_frame(flow: CashFlow) -> pd.DataFrame:
+    """The same to save: a row a period."""
+    n = len(flow.left_usd)
+    return pd.DataFrame(
+        {
+            "from_month": np.arange(n) * flow.step_months,
+            "to_month": np.arange(1, n + 1) * flow.step_months,
+            **{name: in_cents(amounts) for name, amounts in flow.parts.items()},
+            "cash_of_version_usd": flow.total_usd,
+            "company_cash_left_usd": np.round(flow.left_usd, 2),
+        }
+    )
+
+
+def cash_lines(p: PlatformEstimate, flow: CashFlow, t: Translate = identity) -> list[str]:
+    """What the table cannot say: terms, waiting, and when the cash is out."""
+    lines = []
+    if flow.prepaid:
+        lines.append(t("A capacity block is paid in full before its chips start."))
+    if p.platform.plan in ("commit_1y", "commit_3y") and p.price_usd_per_chip_hour:
+        owed = p.size.chips * COMMITTED_MONTHS * p.price_usd_per_chip_hour
+        lines.append(
+            fill(
+                t("The commitment owes {owed:usd} a month, used or not; the table has only the hours used."),
+                {"owed": owed},
+            )
+        )
+    if p.wait_weeks is not None and p.wait_weeks[1] > 0:
+        low, high = p.wait_weeks
+        weeks = f"{low:g}" if low == high else f"{low:g}{DASH}{high:g}"
+        lines.append(
+            fill(t("Waiting {weeks} weeks for quota or capacity comes on top and costs no rent."), {"weeks": weeks})
+        )
+    out = np.flatnonzero(flow.left_usd < 0)
+    if out.size:
+        period = period_name(int(out[0]), flow.step_months, t)
+        lines.append(fill(t("The company's cash is out by the end of: {period}."), {"period": period}))
+    return lines
+
+
+def energy_line(found: Energy | None, name: str, t: Translate = identity) -> str:
+    """Energy and CO2 of a version, with what they rest on; or what is not known."""
+    if found is None:
+        return fill(t("The power of {name} is not in the tables, so no energy is shown."), {"name": name})
+    power = found.power
+    values: dict[str, object] = {
+        "mwh": f"{found.mwh:,.3g}" if found.mwh < 1000 else integer(found.mwh),
+        "kw": f"{power.likely:.3g}",
+        "pue": f"{found.pue.likely:g}",
+    }
+    if power.whole:
+        text = fill(
+            t("Energy of a version: {mwh} MWh at full power ({kw} kW a chip with its server, PUE {pue})"), values
+        )
+    else:
+        text = fill(t("Energy of a version: {mwh} MWh at full power ({kw} kW, the chip alone, PUE {pue})"), values)
+    if found.tonnes is None or found.grid is None:
+        return text + t("; no grid intensity is in these tables, so no CO2.")
+    values = {
+        "tonnes": f"{found.tonnes:,.3g}" if found.tonnes < 1000 else integer(found.tonnes),
+        "grid": f"{found.grid.likely:g}",
+        "source": found.grid.source,
+    }
+    return text + fill(t("; {tonnes} t CO2 at {grid} kg/kWh, the average of US generation ({source})."), values)
+
+
+# Commit or not
+
+
+def offers_line(found: Commitment, t: Translate = identity) -> str:
+    """The prices behind the lines, dated, with who asks them."""
+    said = []
+    for o in found.options:
+        what = f"{plan_name(o.plan, t)} {rate(o.price)}"
+        said.append(f"{what}, {o.offer.provider}, {o.offer.date_text()}" if o.offer else f"{what}, {t('your quote')}")
+    return fill(t("Prices a chip: {offers}."), {"offers": "; ".join(said)})
+
+
+# Rent or buy
+
+
+def yearly_use(p: PlatformEstimate, report: Report) -> float | None:
+    """Share of a year that versions keep the platform's chips busy; ``None`` where it cannot be timed."""
+    hours = version_chip_hours(p, report.scenario)
+    return None if hours is None else float(used_share(report.scenario.versions_per_year, hours, p.size.chips))
+
+
+def _span(values: np.ndarray, form: str) -> str:
+    """Likely first, the ends of the range after it."""
+    if not np.all(np.isfinite(values)):
+        return EN_DASH
+    return fill(f"{{likely:{form}}} ({{low:{form}}}{DASH}{{high:{form}}})",
+                {"low": values[0], "likely": values[1], "high": values[2]})  # fmt: skip
+
+
+def ownership_table(
+    found: Sequence[tuple[PlatformEstimate, Ownership]], report: Report, scheme: Scheme, t: Translate = identity
+) -> str:
+    """A row per platform whose server has a price: an own hour at this use and in full use, rent, and break-even."""
+    names = platform_names(report.platforms, t, full=True)
+    header = head(
+        [
+            (escape(t("Chip, and where it would be rented")), False),
+            (escape(t("Used of a year")), True),
+            (escape(t("Own, $ an hour at that use")), True),
+            (escape(t("Own, $ an hour in full use")), True),
+            (escape(t("Rent")), True),
+            (escape(t("Buying pays from")), True),
+            (escape(t("Own, $ a year idle")), True),
+        ]
+    )
+    rows = ""
+    for p, own in found:
+        use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
+        at_use = EN_DASH if use is None or use < IDLE else _span(own.per_hour(min(use, 1.0)), "rate")
+        rows += (
+            f'<tr><th scope="row">{escape(names[p.id])}</th>'
+            f'<td class="n v">{EN_DASH if use is None else escape(share_text(use))}</td>'
+            f'<td class="n v">{escape(at_use)}</td><td class="n v">{escape(_span(own.per_hour(1.0), "rate"))}</td>'
+            f'<td class="n v">{EN_DASH if rent is None else rate(rent)}</td>'
+            f'<td class="n v">{EN_DASH if rent is None else escape(_pays(own.break_even(rent), t))}</td>'
+            f'<td class="n v">{escape(_span(own.standing_usd_per_year, "usd"))}</td></tr>'
+        )
+    note = t("Likely (every input at its cheap end – every input at its dear end), per chip. Staff is not in it.")
+    return table(f"{header}<tbody>{rows}</tbody>", t("Rent or buy, per chip"), scheme, note)
+
+
+def _pays(shares: np.ndarray, t: Translate) -> str:
+    def one(share: float) -> str:
+        return share_text(share) if share <= 1 else t("never")
+
+    likely = float(shares[1])
+    low, high = (one(float(shares[i])) for i in (0, 2))
+    return one(likely) if low == high else f"{one(likely)} ({low}{DASH}{high})"
+
+
+def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Translate = identity) -> str:
+    """What to do with one chip: rent or buy at the use that the scenario comes to."""
+    use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
+    values: dict[str, object] = {"name": p.accelerator.short_name, "idle": float(own.standing_usd_per_year[1])}
+    if use is None or use < IDLE:
+        return fill(
+            t("{name}: a chip of your own that hardly works costs {idle:usd} a year all the same: rent."), values
+        )
+    values |= {"share": share_text(use), "own": float(own.per_hour(min(use, 1.0))[1])}
+    if rent is None:
+        return fill(
+            t("{name}: used {share} of a year, a chip of your own costs {own:rate}; there is no rent to compare."),
+            values,
+        )
+    values["rent"] = rent
+    if values["own"] < rent:  # type: ignore[operator]
+        return fill(
+            t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: buy."),
+            values,
+        )
+    return fill(
+        t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: rent."),
+        values,
+    )
+
+
+def input_name(name: str, chips: int, t: Translate = identity) -> str:
+    """An input of own hardware in words."""
+    return {
+        "server": fill(t("Server of {n:int} chips"), {"n": chips}),
+        "network": t("Network, share of the whole purchase"),
+        "life": t("Life"),
+        "residual": t("Left of the price after its life"),
+        "money": t("Cost of money a year"),
+        "upkeep": t("Upkeep a year, share of the purchase"),
+        "power": t("Power a chip"),
+        "pue": t("Building's energy over servers' (PUE)"),
+        "electricity": t("Electricity"),
+        "colocation": t("Colocation"),
+    }.get(name, name)
+
+
+def inputs_table(p: PlatformEstimate, own: Ownership, scheme: Scheme, t: Translate = identity) -> str:
+    """What own hardware rests on: cheap end, likely, dear end, unit, source and date."""
+    header = head(
+        [
+            (escape(t("Input")), False),
+            (escape(t("Cheap end")), True),
+            (escape(t("Likely")), True),
+            (escape(t("Dear end")), True),
+            (escape(t("Unit")), False),
+            (escape(t("Source and date")), False),
+        ]
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{escape(input_name(i.name, own.chips_per_server, t))}</th>'
+        f'<td class="n v">{_plain(i.cheap)}</td><td class="n v">{_plain(i.likely)}</td>'
+        f'<td class="n v">{_plain(i.dear)}</td><td>{escape(i.unit)}</td><td class="w">{escape(_dated(i))}</td></tr>'
+        for i in own.inputs
+    )
+    label = fill(t("What owning {name} rests on"), {"name": p.accelerator.short_name})
+    return table(f"{header}<tbody>{rows}</tbody>", label, scheme)
+
+
+def _plain(value: float) -> str:
+    return integer(value) if value >= 1000 else f"{value:g}"
+
+
+def _dated(i: OwnInput) -> str:
+    return f"{i.source}, {date_text(i.date)}" if i.date else i.source
+
+
+def ownership_frame(found: Sequence[tuple[PlatformEstimate, Ownership]], report: Report) -> pd.DataFrame:
+    """Inputs and results to save: a row per chip and end of the range."""
+    rows = []
+    for p, own in found:
+        use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
+        for i, end in enumerate(("cheap", "likely", "dear")):
+            hour = math.nan if use is None or use < IDLE else float(own.per_hour(min(use, 1.0))[i])
+            rows.append(
+                {
+                    "platform_id": p.id,
+                    "end": end,
+                    **{f"{x.name} [{x.unit}]": getattr(x, end) for x in own.inputs},
+                    "purchase_usd_per_chip": own.purchase_usd[i],
+                    "standing_usd_per_chip_year": own.standing_usd_per_year[i],
+                    "electricity_usd_per_chip_hour": own.electricity_usd_per_hour[i],
+                    "share_of_year_used": use,
+                    "own_usd_per_chip_hour": hour,
+                    "own_usd_per_chip_hour_full_use": own.per_hour(1.0)[i],
+                    "rent_usd_per_chip_hour": rent,
+                    "buying_pays_from_share": math.nan if rent is None else own.break_even(rent)[i],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+# What this version must earn
+
+
+def billed(report: Report) -> list[PlatformEstimate]:
+    """Platforms that have a total, cheapest first."""
+    return [report[i] for i in report.ranking if report[i].bills is not None and not why_no_total(report[i])]
+
+
+def earning_line(report: Report, t: Translate = identity) -> str:
+    """What the focus's version must bring; empty where it has no total."""
+    p, basis = report.focus, report.scenario.basis
+    if p.bills is None or why_no_total(p):
+        return ""
+    cost = p.bills[basis].total_usd
+    values: dict[str, object] = {
+        "name": platform_names(report.platforms, t)[p.id],
+        "month": money(float(gross_profit_per_month(cost))),
+        "n": PAYBACK_MONTHS,
+    }
+    return fill(t("On {name} it pays back if it brings {month} a month of gross profit for {n:int} months."), values)
+
+
+def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t: Translate = identity) -> str:
+    """A row per platform: the cost, gross profit a month that pays it back, and the revenue that leaves so much."""
+    names, basis = platform_names(report.platforms, t, full=True), report.scenario.basis
+    header = head(
+        [
+            (escape(t("Platform")), False),
+            (escape(t("Cost of a version")), True),
+            (escape(fill(t("Gross profit a month, {n:int} months"), {"n": PAYBACK_MONTHS})), True),
+            *(
+                (
+                    escape(
+                        fill(t("Revenue a month at {share:pct} margin ({year})"), {"share": m.likely, "year": m.date})
+                    ),
+                    True,
+                )
+                for m in margins
+            ),
+        ]
+    )
+    rows = ""
+    for p in billed(report):
+        cost = p.bills[basis].total_usd if p.bills else 0.0
+        profit = float(gross_profit_per_month(cost))
+        revenue = "".join(f'<td class="n v">{_revenue(profit, m.likely)}</td>' for m in margins)
+        rows += (
+            f'<tr><th scope="row">{escape(names[p.id])}</th><td class="n v">{money(cost)}</td>'
+            f'<td class="n v"><b>{money(profit)}</b></td>{revenue}</tr>'
+        )
+    sources = "; ".join(dict.fromkeys(f"{m.item}: {m.source}" for m in margins))
+    note = fill(t("Gross margins, {sources}."), {"sources": sources}) if sources else ""
+    return table(f"{header}<tbody>{rows}</tbody>", t("What this version must earn"), scheme, note)
+
+
+def _revenue(profit: float, margin: float) -> str:
+    value = float(revenue_per_month(profit, margin))
+    return money(value) if math.isfinite(value) else EN_DASH
+
+
+def earning_frame(report: Report, margins: Sequence[Constant]) -> pd.DataFrame:
+    """The same to save, in every basis."""
+    return pd.DataFrame(
+        [
+            {
+                "platform_id": p.id,
+                "basis": basis,
+                "cost_usd": bill.total_usd,
+                "months": PAYBACK_MONTHS,
+                "gross_profit_usd_per_month": float(gross_profit_per_month(bill.total_usd)),
+                **{
+                    f"revenue_usd_per_month_at_{m.cost_id}": float(
+                        revenue_per_month(gross_profit_per_month(bill.total_usd), m.likely)
+                    )
+                    for m in margins
+                },
+            }
+            for p in billed(report)
+            for basis, bill in (p.bills or {}).items()
+        ]
+    )
