@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 
 from pydantic import ValidationError
 
 from core.catalogue import Catalogue
+from core.csv_sheet import CellError, refuse, row_problem, sheet_cells
 from core.messages import InputError, Message, message
 from core.numbers import parse_count
 from core.own_run_text import SPEEDS, limit_of, seconds, usable, whole
 from core.platform_text import MAX_SHOWN
 from core.scenario import MAX_OWN_RUNS, OwnRun, Scenario
-from core.tables import nearest
 
 CHIP, CHIPS, BATCH = "accelerator", "chips", "batch_tokens"
 COLUMNS = (CHIP, CHIPS, *SPEEDS, BATCH)
 REQUIRED = (CHIP, CHIPS)
 HEADER = ",".join(COLUMNS)
-MAX_BYTES = 64_000
-SEPARATORS = (";", "\t")  # of spreadsheets, where the header has no comma
 READ = {CHIPS: whole, SPEEDS[0]: parse_count, SPEEDS[1]: seconds, BATCH: parse_count}
-
-
-class CellError(InputError):
-    """A cell that cannot be used: its column, and why."""
-
-    def __init__(self, column: str, problem: Message | str, **params: object):
-        super().__init__(message(problem, "error", "measured", **params) if isinstance(problem, str) else problem)
-        self.column = column
 
 
 def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tuple[OwnRun, ...], tuple[Message, ...]]:
@@ -40,7 +29,9 @@ def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tu
     file itself cannot be read there are no runs. Never raises.
     """
     try:
-        header, rows = _cells(data)
+        header, rows = sheet_cells(data, COLUMNS, REQUIRED, "measured")
+        if not set(SPEEDS) & set(header):
+            raise refuse("own_table_column_missing", 1, "measured", given=SPEEDS[0])
     except InputError as error:
         return (), (error.problem,)
     runs: list[OwnRun] = []
@@ -50,57 +41,16 @@ def read_runs(data: bytes, scenario: Scenario, catalogue: Catalogue) -> tuple[tu
             break  # nobody reads more, and each costs a look-up
         try:
             if len(cells) != len(header):
-                raise _refuse("own_table_ragged", line, given=len(cells), expected=len(header))
+                raise refuse("own_table_ragged", line, "measured", given=len(cells), expected=len(header))
             runs.append(read_row(dict(zip(header, cells, strict=True)), scenario, catalogue))
         except CellError as error:
-            where = {"row": line, "column": error.column, "problem": error.problem}
-            problems.append(message("own_table_row", "error", "measured", **where))
+            problems.append(row_problem(line, error, "measured"))
         except InputError as error:
             problems.append(error.problem)
     if len(rows) > MAX_OWN_RUNS:
         many = message("own_runs_many_given", "error", "measured", n=len(rows), limit=MAX_OWN_RUNS)
         return (), (many, *problems)
     return tuple(runs), tuple(problems)
-
-
-def _refuse(code: str, row: int, **params: object) -> InputError:
-    return InputError(message(code, "error", "measured", row=row, **params))
-
-
-def _cells(data: bytes) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and the cells of each row that is not blank with its line."""
-    if len(data) > MAX_BYTES:
-        raise InputError(message("own_table_too_large", "error", "measured", size=len(data), limit=MAX_BYTES))
-    try:
-        lines = data.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(message("own_table_not_utf8", "error", "measured")) from None
-    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip(" ,;\t")]
-    if len(filled) < 2:
-        raise InputError(message("own_table_empty", "error", "measured", header=HEADER))
-    first = filled[0][1]
-    separator = next((s for s in SEPARATORS if s in first and "," not in first), ",")
-    table = [(number, _split(line, separator, number)) for number, line in filled]
-    header = [cell.casefold() for cell in table[0][1]]
-    for name in header:
-        if name not in COLUMNS:
-            choice = nearest(name, COLUMNS)
-            raise _refuse("own_table_column_unknown", 1, given=name[:MAX_SHOWN], nearest=choice)
-        if header.count(name) > 1:
-            raise _refuse("own_table_column_twice", 1, given=name)
-    for name in (*REQUIRED, *(() if set(SPEEDS) & set(header) else SPEEDS[:1])):
-        if name not in header:
-            raise _refuse("own_table_column_missing", 1, given=name)
-    return header, table[1:]
-
-
-def _split(line: str, separator: str, number: int) -> list[str]:
-    try:
-        return [
-            cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
-        ]
-    except csv.Error as error:
-        raise _refuse("own_table_unreadable", number, why=str(error)) from None
 
 
 def read_row(cells: Mapping[str, str], scenario: Scenario, catalogue: Catalogue) -> OwnRun:

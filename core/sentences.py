@@ -185,7 +185,7 @@ SENTENCES: dict[str, str] = {
     ),
     "own_run_used": N_("{chip}: its utilisation follows your measurement, at {factor:pct} of a vendor recipe's."),
     "own_runs_borrowed": N_("{chip}: its utilisation follows half of what your measurements on {other} show."),
-    "own_table_too_large": N_("The file has {size:int} bytes, and a table of measurements at most {limit:int}."),
+    "own_table_too_large": N_("The file has {size:int} bytes, and such a table at most {limit:int}."),
     "own_table_not_utf8": N_("The file is not text in UTF-8; save it as CSV in UTF-8."),
     "own_table_empty": N_("The file has no rows; its first line should be {header}."),
     "own_table_unreadable": N_("row {row:int}: this cannot be read as CSV ({why})."),

@@ -65,6 +65,7 @@ class Desk:
     refused: bool = False  # one platform too many was switched on
     own: OwnModel = field(default_factory=OwnModel)
     runs_refused: tuple[Message, ...] = ()  # why the last measurements were not taken
+    sheet_refused: tuple[Message, ...] = ()  # why the last price sheet was not taken
     pending: list[Change] = field(default_factory=list)  # what buttons ask of the coming run
 
 

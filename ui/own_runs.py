@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.csv_sheet import CellError
 from core.messages import message
-from core.own_run_table import BATCH, CHIP, CHIPS, COLUMNS, HEADER, CellError, read_row, read_runs
+from core.own_run_table import BATCH, CHIP, CHIPS, COLUMNS, HEADER, read_row, read_runs
 from core.own_run_text import SPEEDS
 from core.scenario import MAX_OWN_RUNS, OwnRun
 from core.training.maturity import speed_factor

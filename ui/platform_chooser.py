@@ -13,7 +13,7 @@ from core.link import format_platform, parse_platform
 from core.numbers import parse_count, rate
 from core.report import Report
 from core.scenario import MAX_PLATFORMS, Plan, Platform, Scenario, platform_keys
-from ui import controls, wording
+from ui import controls, price_sheet, wording
 from ui.controls import Control, Desk, Values, use, write_count
 from ui.frame import View, escape, expander
 from ui.i18n import Translator
@@ -354,6 +354,7 @@ def _editor(view: View, names: dict[str, str]) -> None:
             args=(_remove,),
             disabled=len(keys) == 1,
         )
+    price_sheet.draw(view)
 
 
 def _offer_name(t: Translator, code: str, offers: dict[str, Offer]) -> str:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.csv_sheet import MAX_BYTES
 from core.link import DEFAULT_PRESET, preset_scenario
-from core.own_run_table import COLUMNS, HEADER, MAX_BYTES, read_runs
+from core.own_run_table import COLUMNS, HEADER, read_runs
 from core.scenario import MAX_OWN_RUNS, OwnRun
 from tests.core.scenarios import CATALOGUE
 
