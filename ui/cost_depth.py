@@ -10,6 +10,7 @@ from core.economics.commitment import commitment_of, version_chip_hours
 from core.economics.earning import margins_of
 from core.economics.energy import energy_of
 from core.economics.ownership import ownership_of
+from ui import cash_table
 from ui import cost_depth_tables as tables
 from ui.charts import Chart, commitment_chart
 from ui.frame import View, chart_card, downloads, expander, small
@@ -43,13 +44,13 @@ def _cash(view: View) -> None:
     if flow is None:
         _say(t("{name} has no total here, so there is no cash to lay on a calendar.", name=name))
     else:
-        st.html(tables.cash_table(flow, view.scheme, name, t))
-        _say(*tables.cash_lines(p, flow, t))
+        st.html(cash_table.cash_table(flow, view.scheme, name, t))
+        _say(*cash_table.cash_lines(p, flow, t))
     hours = version_chip_hours(p, report.scenario)
     if hours is not None:
-        _say(tables.energy_line(energy_of(hours, p.accelerator, view.catalogue), name, t))
+        _say(cash_table.energy_line(energy_of(hours, p.accelerator, view.catalogue), name, t))
     if flow is not None:
-        _save(view, "cash_by_month", t("cash by month"), tables.cash_frame(flow))
+        _save(view, "cash_by_month", t("cash by month"), cash_table.cash_frame(flow))
 
 
 def _commit(view: View) -> None:
