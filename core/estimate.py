@@ -21,14 +21,15 @@ from core.catalogue import Catalogue
 from core.economics.bill import (
     PARTS,
     BillInputs,
+    RunHours,
     bill_parts,
-    cash_at_pace,
     flip_price,
     runway_months,
     total_usd,
 )
-from core.economics.draws import N_DRAWS, normal_points, win_shares
+from core.economics.draws import quantiles, win_shares
 from core.economics.sizing import run_hours, stacked
+from core.economics.uncertainty import Factors, Known, Ranges, cases_of, cash_cases, drawn, ranges
 from core.economics.verdict import verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
@@ -58,49 +59,30 @@ FLIP_CHIP = "h100_sxm"  # the chip whose price readers know, and move
 
 @dataclass(frozen=True, slots=True)
 class _Sized:
-    """The rows that have a time and a price, as aligned arrays.
-
-    A pace is run time over the central one: ``MFU ÷ MFU reached``. ``paces`` has a row per platform
-    and a column per simulated case.
-    """
+    """The rows that have a time and a price, as aligned arrays, and what is not known of them."""
 
     index: list[int]
     inputs: BillInputs
-    pace_p10: np.ndarray
-    pace_p90: np.ndarray
-    paces: np.ndarray
+    ranges: Ranges
+    drawn: Factors
 
 
 def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catalogue) -> _Sized:
-    found = [(i, u) for i, r in enumerate(rows) if r.price is not None and (u := r.utilisation) is not None]
-    index = [i for i, _ in found]
-    used = [(rows[i], u) for i, u in found]
-    chips, price, peak = (
-        np.array(v, dtype=float)
-        for v in (
-            [r.size.chips for r, _ in used],
-            [r.price for r, _ in used],
-            [r.accelerator.bf16_flops_dense for r, _ in used],
-        )
-    )
-    mfu, low, high, sd, ceiling = (
-        np.array([getattr(u, f) for _, u in used], dtype=float)
-        for f in ("mfu", "mfu_p10", "mfu_p90", "log_sd", "ceiling")
-    )
-    hours = [
-        run_hours(load.flops, n, k, m, r.pace.uptime, scenario.spare_share)
-        for (r, _), n, k, m in zip(used, chips, peak, mfu, strict=True)
-        if r.pace
-    ]
-    # Two offers of one chip share its utilisation; the order of platforms must not matter.
-    kinds = sorted({r.accelerator.id for r, _ in used})
-    drawn = [kinds.index(r.accelerator.id) for r, _ in used]
-    deviates = normal_points(len(kinds))[drawn] if used else np.zeros((0, N_DRAWS))
-    fastest = (mfu / np.maximum(ceiling, mfu))[:, None]
-    paces = np.maximum(np.exp(-sd[:, None] * deviates), fastest)
-    places = Place(*(np.array([getattr(r.place, name) for r, _ in used]) for name in Place.__slots__))
-    inputs = bill_inputs(scenario, load, catalogue, stacked(hours), price, places)
-    return _Sized(index, inputs, mfu / high, mfu / low, paces)
+    index, used, known, hours = list[int](), list[Row](), list[Known](), list[RunHours]()
+    for i, r in enumerate(rows):
+        u, a = r.utilisation, r.accelerator
+        if r.price is None or r.pace is None or u is None:
+            continue
+        n, up, quoted = float(r.size.chips), r.pace.uptime, r.platform.quote_usd_per_chip_hour is not None
+        index.append(i)
+        used.append(r)
+        known.append(Known(a, r.platform.plan, quoted, n, u, up))
+        hours.append(run_hours(load.flops, n, a.bf16_flops_dense, u.mfu, up, scenario.spare_share))
+    runs, price = stacked(hours), np.array([r.price for r in used], dtype=float)
+    places = Place(*(np.array([getattr(r.place, name) for r in used]) for name in Place.__slots__))
+    inputs = bill_inputs(scenario, load, catalogue, runs, price, places)
+    spread = ranges(known, runs, load, scenario, catalogue)
+    return _Sized(index, inputs, spread, drawn(spread, runs))
 
 
 def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
@@ -114,14 +96,15 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     sized = _sized(rows, load, scenario, catalogue)
     parts = {basis: bill_parts(sized.inputs, basis) for basis in BASES}
     bills = {basis: _bills(parts[basis], len(sized.index)) for basis in BASES}
-    cases = np.asarray(cash_at_pace(_each(sized.inputs, lambda v: v[:, None]), sized.paces))
+    cases = cash_cases(sized.inputs, sized.ranges, sized.drawn)
     competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
     shares = win_shares(np.where(competes[:, None], cases, np.nan))
-    low, high = (np.asarray(cash_at_pace(sized.inputs, pace)) for pace in (sized.pace_p10, sized.pace_p90))
+    low, middle, high = quantiles(cases, 0.1, 0.5, 0.9)
     money = {
         i: _Money(
             bills={basis: bills[basis][at] for basis in BASES},
             p10=float(low[at]),
+            p50=float(middle[at]),
             p90=float(high[at]),
             win_share=float(shares[at]),
             in_budget_share=float((cases[at] <= scenario.budget_usd).mean()),
@@ -166,6 +149,7 @@ class _Money:
 
     bills: dict[Basis, Bill]
     p10: float
+    p50: float
     p90: float
     win_share: float
     in_budget_share: float
@@ -220,6 +204,7 @@ def _platform(
         usable_bytes=timed.usable_bytes if timed else None,
         limited_by=timed.limited_by if timed else None,
         wait_weeks=timed.wait_weeks if timed else None,
+        total_usd_p50=money.p50 if money else None,
     )
 
 
@@ -256,14 +241,15 @@ def _flips(
     ref = order[0]
 
     central = _each(sized.inputs, lambda v: v[ref])
-    pace = sized.paces[ref]
-    drawn = replace(central, hours=central.hours.at_pace(pace))
+    in_cases = cases_of(sized.inputs, sized.ranges, sized.drawn, ref)
     # Another offer of the same chip is a quote on the axis.
     others = [k for k in order if row[k].accelerator.id != row[ref].accelerator.id]
     if not others:
         return row[ref].id, ()
     prices = flip_price(totals[others], central)
-    low, high = np.quantile(flip_price(cases[others], drawn), (0.1, 0.9), axis=1)
+    # Of the day the offers are of: where all list prices move together, the answer does not turn.
+    today = sized.drawn.price if sized.ranges.moves[ref] else 1.0
+    low, high = quantiles(flip_price(cases[others], in_cases) / today, 0.1, 0.9)
     flips = [Flip(row[k].id, *map(float, at)) for k, *at in zip(others, prices, low, high, strict=True)]
     return row[ref].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))
 

@@ -253,6 +253,7 @@ class PlatformEstimate:
     limited_by: str | None = None  # largest of the groups of step_seconds: LIMITS
     place: Place = Place()  # what its bill owes to where it is
     wait_weeks: tuple[float, float] | None = None  # for quota or capacity before the run; None: not known
+    total_usd_p50: float | None = None  # median of the simulated cash, which need not be that of the central bill
 
 
 @dataclass(frozen=True, slots=True)

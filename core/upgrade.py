@@ -97,6 +97,16 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "claimed_efficiency_dp64 | claim | 0.85 | 0.85 | 0.85 | fraction | 2026 | secondary | useful share of a "
         "chip at data-parallel degree 64, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",
+        "price_path_ahead | spread | 0.7 | 1 | 1.4 | ratio | 2026 | assumption | list price when the run is rented "
+        "over that of its date | assumption: the rows price_path_h100_*",
+        "price_path_falls | spread | 0.25 | 0.25 | 0.25 | fraction | 2026 | assumption | share of cases in which "
+        "list prices fall | assumption: prices have moved both ways",
+        "price_path_rises | spread | 0.25 | 0.25 | 0.25 | fraction | 2026 | assumption | share of cases in which "
+        "list prices rise | assumption: prices have moved both ways",
+        "tokens_spread | spread | 0.9 | 1 | 1.1 | ratio | 2026 | assumption | tokens trained over those planned | "
+        "assumption: data filtered out late, runs prolonged",
+        "setup_spread | spread | 0.7 | 1 | 2 | ratio | 2026 | assumption | set-up time over that planned | "
+        "assumption: engineering estimates miss by more above than below",
         "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a "
         "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.catalogue import load_catalogue
 from core.curves import AXES, cost_against, curves
 from core.economics.draws import win_shares
+from core.economics.uncertainty import tornado
 from core.economics.verdict import cost_verdict
 from core.estimate import estimate
 from core.link import preset_scenario
@@ -156,7 +157,9 @@ def test_a_size_that_is_not_sold_is_answered_and_marked():
 def test_the_users_utilisation_has_no_invented_spread():
     focus = estimate(with_(mfu=0.5), CATALOGUE).focus
     assert focus.utilisation.origin == "user"
-    assert focus.total_usd_p10 == focus.total_usd_p90 == pytest.approx(focus.bills["cash"].total_usd)
+    assert focus.utilisation.mfu_p10 == focus.utilisation.mfu_p90 == 0.5
+    modelled, typed = ({s.input for s in tornado(estimate(s_, CATALOGUE), CATALOGUE)} for s_ in (BASE, with_(mfu=0.5)))
+    assert modelled - typed == {"mfu"}
     others = estimate(with_(mfu=0.5), CATALOGUE).platforms[1]
     assert others.utilisation.origin != "user"
 

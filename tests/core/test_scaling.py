@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from core.catalogue import load_catalogue
+from core.economics.bill import cash_at_pace
+from core.economics.verdict import inputs_of
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.next_change import next_change
@@ -42,8 +44,13 @@ def test_the_chosen_size_is_a_point_of_the_line(scenario):
     at = list(found.strong.chips).index(p.size.chips)
     assert found.strong.wall_hours[at] == pytest.approx(p.wall_hours)
     assert found.strong.total_usd[at] == pytest.approx(p.bills["cash"].total_usd)
-    assert found.strong.total_usd_p10[at] == pytest.approx(p.total_usd_p10)
-    assert found.strong.total_usd_p90[at] == pytest.approx(p.total_usd_p90)
+    # The band is of the speed alone, that of the report of all that is uncertain.
+    low, high = found.strong.total_usd_p10[at], found.strong.total_usd_p90[at]
+    x, u = inputs_of(p, report, CATALOGUE), p.utilisation
+    assert low == pytest.approx(cash_at_pace(x, u.mfu / u.mfu_p90))
+    assert high == pytest.approx(cash_at_pace(x, u.mfu / u.mfu_p10))
+    assert p.total_usd_p10 <= low * 1.01
+    assert p.total_usd_p90 >= high * 0.99
     assert found.strong.mfu[at] == pytest.approx(p.utilisation.mfu)
     assert found.strong.goodput[at] == pytest.approx(p.goodput.share)
 

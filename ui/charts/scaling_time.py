@@ -356,7 +356,7 @@ def scaling_time_chart(report: Report, scaling: Scaling | None, scheme: Scheme, 
             t("{days} and cash a version, {name}, sizes on sale") if priced else t("{days}, {name}, sizes on sale"),
             {"days": days, "name": here.name},
         ),
-        t("band P10–P90") if banded else "",
+        t("band P10–P90 of speed") if banded else "",
         "" if priced else t("no price, so no cash"),
     ]
     title = time_title(report, here, strong.chips, strong.hours[0], strong.cash[0], t)

@@ -1,0 +1,369 @@
+"""What is not known of a version's cash, and what it makes of the bill: simulated cases, and one input at a time.
+
+Inputs, each by its own inverse distribution from a uniform point:
+
+* ``price``: list prices fall, stay or rise (rows price_path_ahead, price_path_falls and price_path_rises). A quote, a
+  commitment and a reservation are contracts, which do not move; a price change that the user gives is theirs.
+* ``experiments``: compute beside the final run, as row experiments_multiplier spreads, scaled to the scenario's.
+* ``mfu``: the model's own residuals, normal in logarithms, under the precision's ceiling. One draw for each chip.
+* ``goodput``: the unlucky and the lucky ends of the tables (:func:`core.training.goodput.interruptions`).
+* ``tokens``: row tokens_spread. * ``setup``: row setup_spread, where people are billed for set-up.
+
+What the user states has no spread. All but ``mfu`` are common to all platforms, so that they are compared in the same
+case. Limits: inputs are independent; delay is no cash, so that it is not among them. See docs/decisions/0013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from core.catalogue import Accelerator, Catalogue
+from core.economics.bill import BillInputs, RunHours, bill_parts, rent_usd, total_usd, unpaid_usd
+from core.economics.draws import normal, split_triangular, three_point, uniform_points
+from core.economics.sizing import run_hours
+from core.economics.verdict import inputs_of
+from core.numbers import HOURS_PER_WEEK, count, duration, percent, percent_fine, percent_signed, ratio
+from core.platforms import CONTRACTS
+from core.report import Report, Uptime, Utilisation
+from core.scenario import MAX_PLATFORMS, Scenario
+from core.training.goodput import End, Interruptions, interruptions, uptime
+from core.training.workload import Workload
+
+SHARED = ("price", "experiments", "goodput", "tokens", "setup")
+INPUTS = (*SHARED, "mfu")
+ENDS: tuple[End, End] = ("low", "high")
+DIMENSIONS = 15  # shared inputs, then chips; no pair of so many is correlated by more than 1 %, of 12 one is by 7 %
+MAX_SWINGS = 7
+NO_SWING = 0.001  # of the central bill: less is not told as something that matters
+TINY = 1e-13  # of a bill: what rounding leaves of a coefficient that is zero
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the ranges of one platform follow from."""
+
+    accelerator: Accelerator
+    plan: str
+    quoted: bool
+    chips: float
+    utilisation: Utilisation
+    uptime: Uptime
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """How far each input of several platforms may be from its central value; factors on it, which is 1.
+
+    Fields marked (platforms,) are arrays with an entry for each. ``price``: fallen, likely, risen, and the shares of
+    cases of the first and the last. Hours: those of a run at the unlucky and the lucky end of goodput.
+    """
+
+    price: tuple[float, float, float, float, float]
+    experiments: tuple[float, float]
+    tokens: tuple[float, float]
+    setup: tuple[float, float]
+    moves: np.ndarray  # (platforms,) bool: the price is a list price
+    log_sd: np.ndarray  # (platforms,)
+    fastest: np.ndarray  # (platforms,) least factor on the time of the steps
+    kind: np.ndarray  # (platforms,) which chip's draw
+    paid: tuple[np.ndarray, np.ndarray]  # (platforms,) each
+    wall: tuple[np.ndarray, np.ndarray]  # (platforms,) each
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The inputs of cases, over their central values. Shared ones have shape (cases,), others (platforms, cases).
+
+    ``paid`` and ``wall`` are factors on the hours of a run, speed, tokens and goodput together.
+    """
+
+    price: np.ndarray
+    experiments: np.ndarray  # on the compute beside the final run
+    tokens: np.ndarray
+    setup: np.ndarray
+    paid: np.ndarray
+    wall: np.ndarray
+
+
+@lru_cache(maxsize=4096)
+def _uptime_at(chips: float, x: Interruptions) -> Uptime:
+    return uptime(np.array([chips]), None, x)
+
+
+def ranges(known: Sequence[Known], hours: RunHours, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Ranges:
+    """The ranges of platforms whose central hours of a run are ``hours``, an entry for each."""
+    constants = catalogue.constants
+    path, more = constants["price_path_ahead"], constants["experiments_multiplier"]
+    shares = constants["price_path_falls"].likely, constants["price_path_rises"].likely
+    tokens, setup = constants["tokens_spread"], constants["setup_spread"]
+    beside = more.likely - 1.0 if more.likely > 1.0 else 1.0  # runs beside the final one
+    kinds = sorted({k.accelerator.id for k in known})
+
+    def run(k: Known, end: End) -> RunHours:
+        lost = interruptions(scenario, k.accelerator, k.plan, load.params_total, catalogue, end)
+        up, peak = _uptime_at(k.chips, lost), k.accelerator.bf16_flops_dense
+        return run_hours(load.flops, k.chips, peak, k.utilisation.mfu, up, scenario.spare_share)
+
+    own = scenario.goodput is not None
+    unlucky, lucky = ([] if own else [run(k, end) for k in known] for end in ENDS)
+
+    def over(name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Hours at both ends over the central ones; an unlucky end is never the better one."""
+        central = np.asarray(getattr(hours, name), dtype=float)
+        if own:
+            return np.ones_like(central), np.ones_like(central)
+        low, high = (np.array([float(getattr(h, name)) for h in end]) / central for end in (unlucky, lucky))
+        return np.maximum(low, 1.0), np.minimum(high, 1.0)
+
+    return Ranges(
+        price=(path.low, path.likely, path.high, *shares),
+        experiments=(max(0.0, more.low - 1.0) / beside, max(0.0, more.high - 1.0) / beside),
+        tokens=(tokens.low, tokens.high),
+        setup=(setup.low, setup.high),
+        moves=np.array([not k.quoted and k.plan not in CONTRACTS for k in known], dtype=bool)
+        & (scenario.price_change == 0.0),
+        log_sd=np.array([k.utilisation.log_sd for k in known], dtype=float),
+        fastest=np.array([k.utilisation.mfu / max(k.utilisation.ceiling, k.utilisation.mfu) for k in known]),
+        kind=np.array([kinds.index(k.accelerator.id) for k in known], dtype=int),
+        paid=over("paid_chip"),
+        wall=over("wall"),
+    )
+
+
+@lru_cache(maxsize=1)
+def _normals() -> np.ndarray:
+    """Deviates of the chips, shape (most platforms, cases)."""
+    return normal(uniform_points(DIMENSIONS)[len(SHARED) :][:MAX_PLATFORMS])
+
+
+@lru_cache(maxsize=64)
+def _spread_points(name: str, low: float, high: float) -> np.ndarray:
+    """The factors of a shared input over all cases, kept: a slider does not move them."""
+    at = uniform_points(DIMENSIONS)[SHARED.index(name)]
+    return np.asarray(split_triangular(at, low, 0.0 if low < 0 else 1.0, high))
+
+
+@lru_cache(maxsize=16)
+def _price_points(price: tuple[float, float, float, float, float]) -> np.ndarray:
+    return np.asarray(three_point(uniform_points(DIMENSIONS)[SHARED.index("price")], *price))
+
+
+def drawn(r: Ranges, hours: RunHours) -> Factors:
+    """The inputs in every simulated case: the same points for every scenario, whatever the order of platforms."""
+    luck = _spread_points("goodput", -1.0, 1.0)
+    return _factors(
+        r,
+        hours,
+        _price_points(r.price),
+        _spread_points("experiments", *r.experiments),
+        _spread_points("tokens", *r.tokens),
+        _spread_points("setup", *r.setup),
+        luck,
+        _normals()[: int(r.kind.max(initial=-1)) + 1],
+    )
+
+
+def at_points(r: Ranges, hours: RunHours, points: dict[str, np.ndarray]) -> Factors:
+    """The inputs at given uniform points, arrays (cases,) by input; ½ is the median of each."""
+
+    def spread(name: str, ends: tuple[float, float]) -> np.ndarray:
+        return np.asarray(split_triangular(points[name], ends[0], 1.0, ends[1]))
+
+    return _factors(
+        r,
+        hours,
+        np.asarray(three_point(points["price"], *r.price)),
+        spread("experiments", r.experiments),
+        spread("tokens", r.tokens),
+        spread("setup", r.setup),
+        np.asarray(split_triangular(points["goodput"], -1.0, 0.0, 1.0)),
+        np.broadcast_to(normal(points["mfu"]), (int(r.kind.max(initial=-1)) + 1, len(points["mfu"]))),
+    )
+
+
+def _factors(
+    r: Ranges,
+    hours: RunHours,
+    price: np.ndarray,
+    experiments: np.ndarray,
+    tokens: np.ndarray,
+    setup: np.ndarray,
+    luck: np.ndarray,
+    deviates: np.ndarray,
+) -> Factors:
+    """``luck`` runs from −1, the unlucky end, to 1; ``deviates`` has a row for each kind of chip."""
+    steps = np.maximum(np.exp(-r.log_sd[:, None] * deviates[r.kind]), r.fastest[:, None]) * tokens
+    good, bad = np.maximum(luck, 0.0), np.maximum(-luck, 0.0)
+
+    def moved(ends: tuple[np.ndarray, np.ndarray], start: Any) -> np.ndarray:
+        low, high = ends
+        lost = 1.0 + (low - 1.0)[:, None] * bad - (1.0 - high)[:, None] * good
+        first = np.asarray(start)[:, None]
+        return np.asarray(lost * (first + (1.0 - first) * steps))
+
+    start_paid, start_wall = hours.start_chip / hours.paid_chip, hours.start / hours.wall
+    paid = moved(r.paid, start_paid)
+    as_paid = [*r.paid, start_paid], [*r.wall, start_wall]
+    # Equal where no wait goes unbilled; half of the work then falls away.
+    same = all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(*as_paid, strict=True))
+    return Factors(price, experiments, tokens, setup, paid, paid if same else moved(r.wall, start_wall))
+
+
+def cases_of(x: BillInputs, r: Ranges, f: Factors, only: int | None = None) -> BillInputs:
+    """The bill's inputs in every case, arrays (platforms, cases), or (cases,) of the platform ``only``.
+
+    The plain way to bills in all cases, and slow for many.
+    """
+
+    def column(value: Any) -> Any:
+        return value if not np.ndim(value) else np.asarray(value)[:, None] if only is None else np.asarray(value)[only]
+
+    h = x.hours
+    paid, wall = (f.paid, f.wall) if only is None else (f.paid[only], f.wall[only])
+    return replace(
+        x,
+        hours=RunHours(column(h.wall) * wall, column(h.paid_chip) * paid, column(h.start), column(h.start_chip)),
+        price_usd_per_chip_hour=column(x.price_usd_per_chip_hour) * np.where(column(r.moves), f.price, 1.0),
+        experiments=1.0 + (column(x.experiments) - 1.0) * f.experiments,
+        data_bytes=column(x.data_bytes) * f.tokens,
+        egress_bytes=column(x.egress_bytes) * f.tokens,
+        setup_weeks=column(x.setup_weeks) * (f.setup if np.any(x.new_hires) else 1.0),
+        egress_usd_per_gb=column(x.egress_usd_per_gb),
+        migration_usd=column(x.migration_usd),
+    )
+
+
+def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
+    """The cash bill of every platform in every case, shape (platforms, cases), USD.
+
+    Apart from credits a bill is linear in each of its inputs while the others stay, so that bills at the corners of a
+    cube give any number of cases: coefficients of products of inputs, most of which are zero.
+    """
+    platforms = len(r.moves)
+    if not platforms:
+        return np.zeros((0, f.price.shape[-1]))
+    shared = {name: getattr(f, name) for name in ("price", "experiments", "tokens", "setup")}
+    if not r.moves.any():
+        del shared["price"]
+    if not np.any(np.asarray(x.experiments) > 1.0):
+        del shared["experiments"]
+    if not np.any(x.new_hires) or not np.any(x.setup_weeks):
+        del shared["setup"]
+    own = {"paid": f.paid} if f.wall is f.paid else {"paid": f.paid, "wall": f.wall}
+    names = [*own, *shared]
+    corner = np.array(np.meshgrid(*[[1.0, 2.0]] * len(names), indexing="ij")).reshape(len(names), -1)
+    at = dict(zip(names, corner, strict=True))
+    one = np.ones(corner.shape[1])
+    paid = np.broadcast_to(at["paid"], (platforms, len(one)))
+    corners = Factors(
+        price=at.get("price", one),
+        experiments=at.get("experiments", one),
+        tokens=at.get("tokens", one),
+        setup=at.get("setup", one),
+        paid=paid,
+        wall=np.broadcast_to(at["wall"], paid.shape) if "wall" in at else paid,
+    )
+    parts = bill_parts(replace(cases_of(x, r, corners), credits_usd=0.0), "cash")
+    whole = np.broadcast_to(total_usd(parts), paid.shape)
+    if not np.any(x.credits_usd):
+        return _expanded(whole, names, own, shared)
+    rent = np.broadcast_to(rent_usd(parts), paid.shape)
+    due = _expanded(rent, names, own, shared)
+    return np.asarray(unpaid_usd(due, x) + _expanded(whole - rent, names, own, shared))
+
+
+def _expanded(
+    values: np.ndarray, names: list[str], own: dict[str, np.ndarray], shared: dict[str, np.ndarray]
+) -> np.ndarray:
+    """A function linear in each of ``names``, from its values where they are 1 or 2, at all cases."""
+    platforms, k = values.shape[0], len(names)
+    grid: Any = values.reshape(platforms, *[2] * k)
+    for axis in range(1, k + 1):
+        first, second = np.take(grid, 0, axis), np.take(grid, 1, axis)
+        grid = np.stack([2.0 * first - second, second - first], axis)
+    tiny = TINY * np.abs(values).max(initial=0.0) * 2**k
+    n = next(iter(own.values())).shape[1]
+    total = np.zeros((platforms, n))
+    for used in [(), *((name,) for name in own), *combinations(own, 2)]:
+        sum_, any_ = np.zeros((platforms, n)), False
+        for r in range(len(shared) + 1):
+            for chosen in combinations(shared, r):
+                place = tuple(int(name in used or name in chosen) for name in names)
+                coefficient = grid[(slice(None), *place)]
+                if not np.any(np.abs(coefficient) > tiny):
+                    continue
+                product: Any = 1.0
+                for name in chosen:
+                    product = product * shared[name]
+                sum_ += coefficient[:, None] * product
+                any_ = True
+        if any_:
+            for name in used:
+                sum_ *= own[name]
+            total += sum_
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """What one input alone does to the focus's cash, from its 10th to its 90th percentile.
+
+    Labels are the input's values at the ends of the bill, cheap end first, as a reader writes them.
+    """
+
+    input: str
+    low_usd: float
+    high_usd: float
+    low_label: str
+    high_label: str
+
+
+def tornado(report: Report, catalogue: Catalogue) -> tuple[Swing, ...]:
+    """Inputs of the focus's cash by how far each moves it alone, others at their medians; widest first.
+
+    Empty where the focus has no bill, or nothing about it is uncertain.
+    """
+    p, scenario = report.focus, report.scenario
+    if p.bills is None or p.utilisation is None or p.uptime is None:
+        return ()
+    one = inputs_of(p, report, catalogue)
+    hours = RunHours(*(np.array([getattr(one.hours, name)], dtype=float) for name in RunHours.__slots__))
+    x = replace(one, hours=hours, price_usd_per_chip_hour=np.array([one.price_usd_per_chip_hour]))
+    known = Known(p.accelerator, p.platform.plan, p.price_is_quote, float(p.size.chips), p.utilisation, p.uptime)
+    r = ranges([known], hours, report.workload, scenario, catalogue)
+    points = {name: np.full(2 * len(INPUTS), 0.5) for name in INPUTS}
+    for i, name in enumerate(INPUTS):
+        points[name][2 * i : 2 * i + 2] = 0.1, 0.9
+    f = at_points(r, hours, points)
+    cash = cash_cases(x, r, f)[0]
+
+    def label(name: str, at: int) -> str:
+        """An input's value in a case in which it alone moves."""
+        if name == "price":
+            return percent_signed(float(f.price[at]) - 1.0)
+        if name == "experiments":
+            return ratio(1.0 + (scenario.experiments - 1.0) * float(f.experiments[at]))
+        if name == "tokens":
+            return count(scenario.tokens * float(f.tokens[at]))
+        if name == "setup":
+            return duration(scenario.setup_weeks * float(f.setup[at]) * HOURS_PER_WEEK)
+        if name == "goodput":
+            return percent_fine((p.goodput.share if p.goodput else 1.0) / float(f.wall[0, at]))
+        assert p.utilisation is not None
+        deviate = float(normal(points["mfu"][at : at + 1])[0])
+        pace = max(float(np.exp(-r.log_sd[0] * deviate)), float(r.fastest[0]))
+        return percent(p.utilisation.mfu / pace)
+
+    found = []
+    for i, name in enumerate(INPUTS):
+        low, high = sorted((2 * i, 2 * i + 1), key=lambda at: cash[at])
+        found.append(Swing(name, float(cash[low]), float(cash[high]), label(name, low), label(name, high)))
+    least = NO_SWING * max(p.bills["cash"].total_usd, 0.01)
+    kept = [s for s in found if s.high_usd - s.low_usd > least]
+    return tuple(sorted(kept, key=lambda s: (s.low_usd - s.high_usd, s.input))[:MAX_SWINGS])
