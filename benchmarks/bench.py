@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np
 
+from core.answer_changes import answer_changes
 from core.catalogue import load_catalogue
 from core.curves import AXES, Axis, cost_against, curves
 from core.economics.verdict import cost_verdict
@@ -177,6 +178,9 @@ def model_cases() -> list[Case]:
         Case(name="- the same for a model not seen before", run=new_model),
         Case(name="- curves", run=lambda: curves(report, catalogue)),
         Case(name="- cost against tokens", run=lambda: cost_against(report, "tokens", catalogue)),
+        Case(
+            name="- what would change the answer, which a reader opens", run=lambda: answer_changes(move(), catalogue)
+        ),
         Case(name="- link: encode", run=lambda: encode(base, catalogue)),
         Case(name="- link: decode", run=lambda: decode(link, catalogue)),
         Case(name="- catalogue: read data/", run=lambda: load_catalogue(directory=copy), repeats=5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import curves
-from ui import frame, markup, money_tables, tables, wording
+from ui import answer_cards, frame, markup, money_tables, tables, ways_table, wording
 from ui.charts import cost_time_chart, flip_chart
 
 view = frame.current()
@@ -31,4 +31,12 @@ def basis() -> None:
     frame.downloads(view, charts)
 
 
+def ways() -> None:
+    """What else would do, and what it gives up."""
+    st.html(ways_table.ways_table(report, view.catalogue, view.scheme, t))
+
+
+answer_cards.undo(view)
+frame.expander(t("What would change the answer"), "open_changes", lambda: answer_cards.draw(view))
+frame.expander(t("Cheaper ways to the same end"), "open_ways", ways)
 frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)

@@ -32,6 +32,10 @@ CARDS = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 </style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
 
+CHANGES = f"""<style>
+.st-key-changes [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
+</style>"""
+
 _NAMES = '.st-key-card_scaling_time .xtick text[data-unformatted^="{mark}"]{{display:none}}'
 SCALING = f"""<style>
 .st-key-chart_and_plan [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
