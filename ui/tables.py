@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from core.economics.bill import HALF_CENT, ROUNDING, late_weeks
+from core.evidence.facts import age_days, freshness
 from core.numbers import EN_DASH, NBSP, count, duration, fill, integer, percent, usd
 from ui.markup import BAR_PX, SHARE_PX, WHISKER_PX, head, table, two
 from ui.money_tables import can_be_cured, median_text, money, price_only, range_text, reason, runway_text
@@ -38,6 +39,22 @@ _EDGE = 98.0  # % of the range bar: a budget line from here on runs through all 
 _LABEL_PX = 7.0  # of a character of the bar's header, about
 
 
+def _old_price(p: PlatformEstimate, snapshot: str, t: Translate) -> str:
+    """A tag on a price that is older than it may be to stand alone, or whose date is too coarse to tell."""
+    if p.offer is None or p.price_is_quote:
+        return ""
+    kind = freshness(*age_days(p.offer.price_date, snapshot))
+    if kind == "fresh":
+        return ""
+    why = {
+        "old": t("This price was over 90 days old on the day of the data; ask for a quote before you rely on it."),
+        "unclear": t("The source dates this price too coarsely to tell whether it is over 90 days old."),
+        "undated": t("The source does not date this price."),
+    }[kind]
+    name = {"old": t("old price"), "unclear": t("price of the year"), "undated": t("undated price")}[kind]
+    return f'<span class="t d" title="{escape(why)}">{escape(name)}</span>'
+
+
 def _tags(p: PlatformEstimate, per_sample: bool, t: Translate) -> str:
     u = p.utilisation
     texts = [t("focus")] if p.is_focus else []
@@ -57,10 +74,11 @@ def _tags(p: PlatformEstimate, per_sample: bool, t: Translate) -> str:
     return tags
 
 
-def _platform_cell(p: PlatformEstimate, name: str, style: Style, per_sample: bool, t: Translate) -> str:
+def _platform_cell(p: PlatformEstimate, name: str, style: Style, report: Report, t: Translate) -> str:
     provider = provider_of(p)
     who = f"<small class=i>{escape(provider)}</small>" if provider and provider not in name else ""
     why = reason(p, t)
+    tags = _tags(p, report.workload.per_sample, t) + _old_price(p, report.snapshot, t)
     second = ""
     if p.price_usd_per_chip_hour is not None:
         second = f"<small>{escape(price_only(p, t))}<span class=m>{escape(median_text(p, t))}</span></small>"
@@ -68,7 +86,7 @@ def _platform_cell(p: PlatformEstimate, name: str, style: Style, per_sample: boo
         second += f'<small class="{"x" if can_be_cured(p) else "y"}">{escape(why)}</small>'
     return (
         f'<th scope="row" class="p"><span class="s" style="background:{style.colour}"></span>'
-        f"<b>{escape(name)}</b>{who}{_tags(p, per_sample, t)}{second}</th>"
+        f"<b>{escape(name)}</b>{who}{tags}{second}</th>"
     )
 
 
@@ -177,7 +195,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
         months, below, out = runway_text(p, report, t)
         rows.append(
             "<tr>"
-            + _platform_cell(p, names[p.id], style, report.workload.per_sample, t)
+            + _platform_cell(p, names[p.id], style, report, t)
             + cash
             + _range_cell(p, style, scale, budget, t)
             + _share_cell(p, style)

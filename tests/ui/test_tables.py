@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -248,3 +249,13 @@ def test_text_colours_pass_contrast_and_no_text_is_a_platform_colour(report: Rep
     platform = {colour for pair in SLOTS[scheme].values() for colour in pair}
     for source in all_of(report, scheme).values():
         assert not any(re.search(rf"(?<![-\w])color:\s*{colour}", source) for colour in platform)
+
+
+def test_a_price_over_90_days_old_is_tagged_and_a_quote_is_not(make_report):
+    """The day is that of the data."""
+    rows = (Row("h100_sxm", 130e3), Row("tpu_v5p", 301e3, quote=3.0))
+    report = make_report(rows, 0, None)
+    old = replace(report, snapshot="2030-01-01")
+    fresh = replace(report, snapshot=report.platforms[0].offer.price_date)
+    assert overview_table(old, "light").count("old price") == 1
+    assert "old price" not in overview_table(fresh, "light")
