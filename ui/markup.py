@@ -126,7 +126,7 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 @media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
 @media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 14px);
 mask-image:linear-gradient(to left,transparent,#000 14px)}}.crt tr>:last-child{{padding-right:28px}}
-.crt td.n,.crt th.n{{padding-left:2px}}
+.crt td.n,.crt th.n{{padding-left:2px}}.crt td.n:last-child,.crt th.n:last-child{{padding-right:16px}}
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}
 .crt .h span:not(.hid,.m){{position:static;display:block;white-space:normal}}

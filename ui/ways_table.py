@@ -23,7 +23,7 @@ def ways_table(report: Report, catalogue: Catalogue, scheme: Scheme, t: Translat
     """A row per way; the scenario itself comes first."""
     header = head(
         [
-            (escape(t("Instead, and what you give up")), False),
+            (escape(t("Instead, giving up")), False),
             (escape(t("Cash a version")), True),
             (escape(t("Final run")), True),
         ]
