@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import cost_against
+from core.economics.uncertainty import tornado
 from core.economics.verdict import cost_verdict
 from ui import bill_controls, cost_controls, cost_depth, frame, markup, money_tables, wording
-from ui.charts import bill_chart, sweep_chart
+from ui.charts import bill_chart, sweep_chart, tornado_chart
 
 view = frame.current()
 t, report = view.t, view.report
@@ -19,6 +20,7 @@ st.html(money_tables.figure_strip(report, t))
 
 bill = bill_chart(report, view.scheme, t)
 sweep = sweep_chart(report, cost_against(report, cost_controls.chosen_axis(view), view.catalogue), view.scheme, t)
+swings = tornado_chart(report, tornado(report, view.catalogue), view.scheme, t)
 with st.container(key="cards"):
     st.html(markup.CARDS)
     left, right = st.columns(2, gap="small")
@@ -26,12 +28,13 @@ with st.container(key="cards"):
         frame.chart_card(bill)
     with right:
         frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
+    frame.chart_card(swings)
 
 
 def lines() -> None:
     """The bill in full, and the tables behind the charts."""
     st.html(money_tables.bill_table(report, view.scheme, t))
-    frame.downloads(view, (bill, sweep))
+    frame.downloads(view, (bill, sweep, swings))
 
 
 frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)

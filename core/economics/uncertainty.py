@@ -28,7 +28,7 @@ from core.economics.bill import BillInputs, RunHours, bill_parts, rent_usd, tota
 from core.economics.draws import normal, split_triangular, three_point, uniform_points
 from core.economics.sizing import run_hours
 from core.economics.verdict import inputs_of
-from core.numbers import HOURS_PER_WEEK, count, duration, percent, percent_fine, percent_signed, ratio
+from core.numbers import HOURS_PER_WEEK, NBSP, count, duration, percent, percent_signed, ratio
 from core.platforms import CONTRACTS
 from core.report import Report, Uptime, Utilisation
 from core.scenario import MAX_PLATFORMS, Scenario
@@ -354,7 +354,7 @@ def tornado(report: Report, catalogue: Catalogue) -> tuple[Swing, ...]:
         if name == "setup":
             return duration(scenario.setup_weeks * float(f.setup[at]) * HOURS_PER_WEEK)
         if name == "goodput":
-            return percent_fine((p.goodput.share if p.goodput else 1.0) / float(f.wall[0, at]))
+            return f"{(p.goodput.share if p.goodput else 1.0) / float(f.wall[0, at]):.1%}".replace("%", f"{NBSP}%")
         assert p.utilisation is not None
         deviate = float(normal(points["mfu"][at : at + 1])[0])
         pace = max(float(np.exp(-r.log_sd[0] * deviate)), float(r.fastest[0]))

@@ -12,6 +12,7 @@ from ui.charts.scaling_mfu import scaling_mfu_chart
 from ui.charts.scaling_parts import goodput_chart, memory_chart, step_parts_chart
 from ui.charts.scaling_time import scaling_time_chart
 from ui.charts.sweep import sweep_chart
+from ui.charts.tornado import tornado_chart
 
 __all__ = [
     "Chart",
@@ -28,4 +29,5 @@ __all__ = [
     "scaling_time_chart",
     "step_parts_chart",
     "sweep_chart",
+    "tornado_chart",
 ]

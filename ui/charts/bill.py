@@ -199,7 +199,7 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
     shown = sorted((p for p in report.platforms if findings.competes(p)), key=lambda p: findings.bill_total(p, report))
     names = findings.starred(report, platform_names(report.platforms, t, full=True))
     bases = {
-        "cash": t("Cash a version, P50, by part; line = P10–P90"),
+        "cash": t("Cash a version as set, by part; line = P10–P90"),
         "loaded": t("Fully loaded: cash and staff time, a version, by part"),
         "economic": t("Economic: cash, staff time and delay, a version, by part"),
     }

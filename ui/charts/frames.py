@@ -15,6 +15,7 @@ from ui.charts.findings import BILL_PARTS, bill_parts, flip_rows
 from ui.wording import platform_names
 
 if TYPE_CHECKING:
+    from core.economics.uncertainty import Swing
     from core.report import Curve, Report, Sweep
 
 AXIS_COLUMN = {
@@ -103,4 +104,25 @@ def sweep_frame(report: Report, sweep: Sweep) -> pd.DataFrame:
             "total_usd_p90": sweep.p90.ravel(),
             "fixed_usd": np.repeat(sweep.fixed_usd, n),
         }
+    )
+
+
+def tornado_frame(report: Report, swings: Sequence[Swing]) -> pd.DataFrame:
+    """The ends of every input of the focus's cash."""
+    names = platform_names(report.platforms)
+    columns = ["platform", "platform_id", "input", "value_at_low", "value_at_high", "cash_usd_low", "cash_usd_high"]
+    return pd.DataFrame(
+        [
+            (
+                _safe(names[report.focus.id]),
+                _safe(report.focus.id),
+                s.input,
+                _safe(s.low_label),
+                _safe(s.high_label),
+                s.low_usd,
+                s.high_usd,
+            )
+            for s in swings
+        ],
+        columns=columns,
     )

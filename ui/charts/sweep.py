@@ -371,9 +371,9 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     empty = findings.nothing_to_draw(float(np.nanmax(sweep.total_usd[rows])) if rows else None, t)
     subtitle = [
         fill(
-            t("{basis}, P50, against {axis}; band P10–P90 of speed, ring = yours")
+            t("{basis} against {axis}; band P10–P90 of speed, ring = yours")
             if focus in rows and _has_band(sweep, focus)
-            else t("{basis}, P50, against {axis}; ring = yours"),
+            else t("{basis} against {axis}; ring = yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
         ),
         "" if sweep.axis == "mfu" else findings.star_note(report, (sweep.ids[i] for i in rows), t),
