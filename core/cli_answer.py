@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict
 
 from core.catalogue import Catalogue
+from core.economics.inverse import FlipPoint, answers, flip_points, scenario_at
 from core.link import encode, query
 from core.messages import Message
 from core.numbers import duration, integer, percent, rate, usd
@@ -23,7 +24,22 @@ def _bill_json(bill: Bill | None) -> dict[str, float | None]:
     return {name: c / 100 for name, c in cents.items()} | {"total_usd": sum(cents.values()) / 100}
 
 
-def _platform_json(p: PlatformEstimate, report: Report) -> dict[str, object]:
+def _flip_json(flip: FlipPoint, report: Report, catalogue: Catalogue) -> dict[str, object]:
+    """A point at which the cheapest platform changes, and the link that shows it."""
+    there = scenario_at(flip, report)
+    return {
+        "input": flip.input,
+        "platform": flip.id or None,
+        "value": flip.value,
+        "between": flip.between,
+        "unit": flip.unit,
+        "from": flip.before,
+        "to": flip.after,
+        "link": BASE_URL + "?" + query(encode(there, catalogue)) if there else None,
+    }
+
+
+def _platform_json(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> dict[str, object]:
     u, offer = p.utilisation, p.offer
     return {
         "id": p.id,
@@ -59,10 +75,14 @@ def _platform_json(p: PlatformEstimate, report: Report) -> dict[str, object]:
             "source": offer.source,
         },
         "bill": _bill_json(p.bills[report.scenario.basis] if p.bills else None),
+        "total_usd_p10": p.total_usd_p10,
+        "total_usd_p50": p.total_usd_p50,
+        "total_usd_p90": p.total_usd_p90,
         "cash_usd_p10": p.total_usd_p10,
         "cash_usd_p90": p.total_usd_p90,
         "win_share": p.win_share,
         "usd_per_million_tokens": p.usd_per_million_tokens,
+        "answers": asdict(answers(p, report, catalogue)),
         "feasible": p.feasible,
         "fits": p.fits,
         "problems": [m.as_json() for m in p.problems],
@@ -72,7 +92,8 @@ def _platform_json(p: PlatformEstimate, report: Report) -> dict[str, object]:
 def report_json(report: Report, catalogue: Catalogue, notes: tuple[Message, ...] = ()) -> dict[str, object]:
     """A report as JSON-ready data; unknown values are ``null``."""
     return {
-        "platforms": [_platform_json(p, report) for p in report.platforms],
+        "platforms": [_platform_json(p, report, catalogue) for p in report.platforms],
+        "flip_points": [_flip_json(flip, report, catalogue) for flip in flip_points(report, catalogue)],
         "workload": {
             "name": report.workload.name or None,
             "params_total": report.workload.params_total,

@@ -13,6 +13,7 @@ from typing import Any
 
 from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, BillInputs, RunHours, bill_parts, flip_mfu, flip_price, total_usd
+from core.economics.inverse import params_within, share_within, tokens_within
 from core.messages import Message, joined, message
 from core.paces import sizes_with
 from core.platforms import UNKNOWN_TERMS, bill_inputs
@@ -155,19 +156,8 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
     """What the budget buys instead at the cheapest offer, at its size: each solved, then rounded down."""
     scenario, x = report.scenario, inputs_of(best, report, catalogue)
 
-    no_steps = {"hours": x.hours.at_pace(0.0)}
-
-    def affordable(**without: Any) -> float:
-        """The share that the budget pays for of what ``without`` takes out of the bill, which is linear in it once
-        credits are used up."""
-        x0 = replace(x, credits_usd=0.0, **without)
-        fixed = float(total_usd(bill_parts(x0, "cash")))
-        moving = float(total_usd(bill_parts(replace(x, credits_usd=0.0), "cash"))) - fixed
-        left = scenario.budget_usd + scenario.credits_usd - fixed
-        return left / moving if left > 0 and moving > 0 else 0.0
-
-    by_tokens = round_down(scenario.tokens * affordable(**no_steps, data_bytes=0.0))
-    by_params = round_down(report.workload.params_total * affordable(**no_steps, checkpoint_bytes=0.0))
+    by_tokens = round_down(tokens_within(scenario.budget_usd, scenario.tokens, x))
+    by_params = round_down(params_within(scenario.budget_usd, report.workload.params_total, x))
     common: dict[str, Any] = dict(
         budget=scenario.budget_usd,
         model=model_name(report),
@@ -178,7 +168,9 @@ def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -
         fewer_tokens=by_tokens,
         smaller=by_params,
     )
-    bought = floor(affordable(iterations=0.0) * scenario.iterations)
+    bought = floor(
+        scenario.iterations * share_within(scenario.budget_usd, lambda s: replace(x, iterations=x.iterations * s))
+    )
     counted = "buys_iteration" if bought == 1 else "buys_iterations"
     ways = [
         message(counted, n=bought) if scenario.iterations > 1 and bought >= 1 else None,

@@ -242,3 +242,33 @@ def test_text_output_names_every_platform(capsys):
     out = capsys.readouterr().out
     assert "v5p" in out
     assert "not sold" in out
+
+
+def test_flip_points_and_answers_come_with_the_estimate(capsys):
+    document = run(capsys, "--platform tpu_v5p:256 --platform h100_sxm:256 --platform b200_sxm:128 --json")
+    ids = {p["id"]: p for p in document["platforms"]}
+    assert {"price_usd_per_chip_hour", "mfu"} <= {f["input"] for f in document["flip_points"]}
+    for flip in document["flip_points"]:
+        assert flip["from"] != flip["to"] and {flip["from"], flip["to"]} <= set(ids)
+        assert (flip["between"] is None) == (flip["input"] != "chips")
+        if flip["input"] == "chips":
+            continue
+        again = run(capsys, f"--link {flip['link']} --json")
+        totals = [p["bill"]["total_usd"] for p in again["platforms"] if p["id"] in (flip["from"], flip["to"])]
+        assert totals[0] == pytest.approx(totals[1], rel=1e-3)
+    found = ids["tpu_v5p"]["answers"]
+    assert set(found) == {"cheapest_in_time", "fastest_in_budget", "most_tokens"}
+    assert found["cheapest_in_time"]["total_usd"] <= ids["tpu_v5p"]["bill"]["total_usd"] + 0.01
+
+
+def test_a_price_typed_back_is_a_tie(capsys):
+    sizes = {"tpu_v5p": 256, "h100_sxm": 256}
+    document = run(capsys, "--platform tpu_v5p:256 --platform h100_sxm:256 --json")
+    prices = [f for f in document["flip_points"] if f["input"] == "price_usd_per_chip_hour"]
+    assert len(prices) == 2
+    for flip in prices:
+        typed = " ".join(
+            f"--platform {c}:{n}" + (f"@{flip['value']!r}" if c == flip["platform"] else "") for c, n in sizes.items()
+        )
+        a, b = (p["bill"]["total_usd"] for p in run(capsys, f"{typed} --json")["platforms"])
+        assert a == pytest.approx(b, rel=1e-3)
