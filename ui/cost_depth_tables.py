@@ -17,7 +17,7 @@ from core.economics.commitment import used_share, version_chip_hours
 from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, revenue_per_month
 from core.numbers import EN_DASH, fill, integer, rate
 from ui.charts.commitment import share_text
-from ui.markup import head, table
+from ui.markup import head, table, two
 from ui.money_tables import money
 from ui.theme import Scheme
 from ui.wording import DASH, Translate, identity, plan_name, platform_names, why_no_total
@@ -55,11 +55,11 @@ def yearly_use(p: PlatformEstimate, report: Report) -> float | None:
 
 
 def _span(values: np.ndarray, form: str) -> str:
-    """Likely first, the ends of the range after it."""
+    """A cell: likely, and the ends of the range below it."""
     if not np.all(np.isfinite(values)):
-        return EN_DASH
-    return fill(f"{{likely:{form}}} ({{low:{form}}}{DASH}{{high:{form}}})",
-                {"low": values[0], "likely": values[1], "high": values[2]})  # fmt: skip
+        return two(EN_DASH, "")
+    low, likely, high = (fill(f"{{x:{form}}}", {"x": value}) for value in values)
+    return two(escape(likely), escape(f"{low.removesuffix('/h')}{DASH}{high.removesuffix('/h')}"))
 
 
 def ownership_table(
@@ -69,28 +69,30 @@ def ownership_table(
     names = platform_names(report.platforms, t, full=True)
     header = head(
         [
-            (escape(t("Chip, and where it would be rented")), False),
+            (escape(t("Chip")), False),
             (escape(t("Used of a year")), True),
-            (escape(t("Own, $ an hour at that use")), True),
-            (escape(t("Own, $ an hour in full use")), True),
+            (escape(t("Own, at that use")), True),
+            (escape(t("Own, in full use")), True),
             (escape(t("Rent")), True),
             (escape(t("Buying pays from")), True),
-            (escape(t("Own, $ a year idle")), True),
+            (escape(t("Own, a year idle")), True),
         ]
     )
     rows = ""
     for p, own in found:
         use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
-        at_use = EN_DASH if use is None or use < IDLE else _span(own.per_hour(min(use, 1.0)), "rate")
+        at_use = two(EN_DASH, "") if use is None or use < IDLE else _span(own.per_hour(min(use, 1.0)), "rate")
         rows += (
             f'<tr><th scope="row">{escape(names[p.id])}</th>'
             f'<td class="n v">{EN_DASH if use is None else escape(share_text(use))}</td>'
-            f'<td class="n v">{escape(at_use)}</td><td class="n v">{escape(_span(own.per_hour(1.0), "rate"))}</td>'
+            f"{at_use}{_span(own.per_hour(1.0), 'rate')}"
             f'<td class="n v">{EN_DASH if rent is None else rate(rent)}</td>'
-            f'<td class="n v">{EN_DASH if rent is None else escape(_pays(own.break_even(rent), t))}</td>'
-            f'<td class="n v">{escape(_span(own.standing_usd_per_year, "usd"))}</td></tr>'
+            f"{two(EN_DASH, '') if rent is None else _pays(own.break_even(rent), t)}"
+            f"{_span(own.standing_usd_per_year, 'usd')}</tr>"
         )
-    note = t("Likely (every input at its cheap end – every input at its dear end), per chip. Staff is not in it.")
+    note = t(
+        "Per chip: likely; below it every input at its cheap end to every one at its dear end. Staff is not in it."
+    )
     return table(f"{header}<tbody>{rows}</tbody>", t("Rent or buy, per chip"), scheme, note)
 
 
@@ -98,9 +100,8 @@ def _pays(shares: np.ndarray, t: Translate) -> str:
     def one(share: float) -> str:
         return share_text(share) if share <= 1 else t("never")
 
-    likely = float(shares[1])
-    low, high = (one(float(shares[i])) for i in (0, 2))
-    return one(likely) if low == high else f"{one(likely)} ({low}{DASH}{high})"
+    low, likely, high = (one(float(share)) for share in shares)
+    return two(escape(likely), "" if low == high else escape(f"{low}{DASH}{high}"))
 
 
 def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Translate = identity) -> str:
@@ -149,18 +150,18 @@ def inputs_table(p: PlatformEstimate, own: Ownership, scheme: Scheme, t: Transla
     """What own hardware rests on: cheap end, likely, dear end, unit, source and date."""
     header = head(
         [
-            (escape(t("Input")), False),
+            (escape(t("Input, with source and date")), False),
             (escape(t("Cheap end")), True),
             (escape(t("Likely")), True),
             (escape(t("Dear end")), True),
             (escape(t("Unit")), False),
-            (escape(t("Source and date")), False),
         ]
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(input_name(i.name, own.chips_per_server, t))}</th>'
+        f'<tr><th scope="row" class="p">{escape(input_name(i.name, own.chips_per_server, t))}'
+        f"<small>{escape(_dated(i))}</small></th>"
         f'<td class="n v">{_plain(i.cheap)}</td><td class="n v">{_plain(i.likely)}</td>'
-        f'<td class="n v">{_plain(i.dear)}</td><td>{escape(i.unit)}</td><td class="w">{escape(_dated(i))}</td></tr>'
+        f'<td class="n v">{_plain(i.dear)}</td><td>{escape(i.unit)}</td></tr>'
         for i in own.inputs
     )
     label = fill(t("What owning {name} rests on"), {"name": p.accelerator.short_name})
@@ -229,12 +230,10 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
         [
             (escape(t("Platform")), False),
             (escape(t("Cost of a version")), True),
-            (escape(fill(t("Gross profit a month, {n:int} months"), {"n": PAYBACK_MONTHS})), True),
+            (escape(fill(t("Gross profit, {n:int} months"), {"n": PAYBACK_MONTHS})), True),
             *(
                 (
-                    escape(
-                        fill(t("Revenue a month at {share:pct} margin ({year})"), {"share": m.likely, "year": m.date})
-                    ),
+                    escape(fill(t("Revenue at {share:pct}, {year}"), {"share": m.likely, "year": m.date})),
                     True,
                 )
                 for m in margins
@@ -251,7 +250,9 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
             f'<td class="n v"><b>{money(profit)}</b></td>{revenue}</tr>'
         )
     sources = "; ".join(dict.fromkeys(f"{m.item}: {m.source}" for m in margins))
-    note = fill(t("Gross margins, {sources}."), {"sources": sources}) if sources else ""
+    note = t("Gross profit and revenue are a month.")
+    if sources:
+        note += " " + fill(t("Revenue at the gross margins of {sources}."), {"sources": sources})
     return table(f"{header}<tbody>{rows}</tbody>", t("What this version must earn"), scheme, note)
 
 

@@ -38,16 +38,17 @@ def committed_year_usd(share: Any, chips: Any, price: Any, overage_price: Any) -
 
 
 def break_even_share(committed_price: Any, on_demand_price: Any) -> Any:
-    """Share of the year from which a commitment costs less: ``committed ÷ on demand``; NaN where on demand is free.
+    """Share of the year from which a commitment costs less: ``committed ÷ on demand``.
 
-    Above 1 the commitment never pays on chips that one has for a year.
+    Above 1 the commitment never pays on chips that one has for a year. NaN where on demand is as good as free: less
+    than a billionth of the commitment.
 
     >>> float(break_even_share(2.94, 4.2))
     0.7
     """
-    paid = np.asarray(on_demand_price, dtype=float)
-    return np.divide(committed_price, paid, out=np.full(np.broadcast(committed_price, paid).shape, np.nan),
-                     where=paid > 0)[()]  # fmt: skip
+    committed, paid = np.broadcast_arrays(np.asarray(committed_price, float), np.asarray(on_demand_price, float))
+    some = (paid > 0) & (paid > committed * 1e-9)
+    return np.where(some, committed / np.where(some, paid, 1.0), np.nan)[()]
 
 
 def used_share(versions_per_year: Any, chip_hours_per_version: Any, chips: Any) -> Any:

@@ -26,6 +26,7 @@ _LEFT, _TOP, _BOTTOM = 52.0, 18.0, 26.0
 _DASHES = ("solid", "dash", "dot")
 _CROSSING = 9.0  # px of a mark
 _CLEAR = 18.0  # px between two lines that a text fits into
+_BOLD = 6.0  # px that a bold name is wider
 _BIT = 0.001  # of a year: less is not told apart from nothing
 
 
@@ -71,9 +72,10 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
     x = _shares(found, end)
     costs = found.year_usd(x)
     high = float(costs.max()) * 1.04
-    names = [plan_name(o.plan, t) for o in found.options]
-    texts = [f"{name} {rate(o.price)}" for name, o in zip(names, found.options, strict=True)]
-    right = label_margin(names)
+    short = {"on_demand": t("on demand"), "commit_1y": t("1 year"), "commit_3y": t("3 years")}
+    names = [short[o.plan] for o in found.options]
+    texts = [f"{plan_name(o.plan, t)} {rate(o.price)}" for o in found.options]
+    right = label_margin(names) + _BOLD
     height = HEIGHT - _TOP - _BOTTOM
     width = PHONE_WIDTH - _LEFT - right
     form = t("{plan}<br>{share} of a year: {cost} a year")
@@ -127,7 +129,8 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
         wide = (text_width(text, FONT_SIZE_SMALL) + 8) / width * end
         above = [(other - level) / high * height for other in levels if other > level]
         left = o.break_even - wide > 0 and not o.break_even - wide < you < o.break_even
-        up = left and min(above, default=_CLEAR) >= _CLEAR
+        beyond = o.break_even + wide > end  # it would run into the names of the lines
+        up = (left or beyond) and min(above, default=_CLEAR) >= _CLEAR
         notes.append(
             note(plain(text), o.break_even, level, palette.text, anchor="right" if up else "left",
                  y_anchor="bottom" if up else "top", x_shift=-4 if up else 7, y_shift=2 if up else -3,
