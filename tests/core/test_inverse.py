@@ -112,14 +112,14 @@ def test_the_reference_price_is_that_of_the_report() -> None:
 
 def test_a_number_of_tokens_can_flip_the_answer() -> None:
     """A move paid once loses against dearer chips for little work, and pays back for much."""
-    r = report(**FEW, code_today="pytorch_nvidia", migration_usd=5e6, tokens=1e10)
-    flips = [f for f in flip_points(r, CATALOGUE) if f.input == "tokens"]
-    two = report(
-        platforms=FEW["platforms"][:2], focus="tpu_v5p", code_today="pytorch_nvidia", migration_usd=1e5, tokens=1e9
-    )
-    flips += [f for f in flip_points(two, CATALOGUE) if f.input == "tokens"]
-    for flip, of in zip(flips, (r, two), strict=False):
-        check(flip, of)
+    platforms = (Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=1.0), Platform(accelerator_id="h100_sxm"))
+    r = report(platforms=platforms, focus="tpu_v5p", code_today="pytorch_nvidia", migration_usd=1e5, tokens=1e10)
+    assert r.ranking[0] == "h100_sxm"
+    flip = next(f for f in flip_points(r, CATALOGUE) if f.input == "tokens")
+    assert (flip.id, flip.before, flip.after) == ("", "h100_sxm", "tpu_v5p") and flip.value > 1e10
+    check(flip, r)
+    assert at(flip, r, flip.value * 1.01).ranking[0] == "tpu_v5p"
+    assert at(flip, r, flip.value * 0.99).ranking[0] == "h100_sxm"
 
 
 def test_a_chip_without_a_price_has_the_price_at_which_it_would_be_cheapest() -> None:
