@@ -107,6 +107,14 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "assumption: data filtered out late, runs prolonged",
         "setup_spread | spread | 0.7 | 1 | 2 | ratio | 2026 | assumption | set-up time over that planned | "
         "assumption: engineering estimates miss by more above than below",
+        "grid_co2_us | grid_co2 | 0.348 | 0.39 | 0.39 | kg/kWh | 2022 | secondary | US generation, average CO2 | "
+        "EIA FAQ 74: 1,650 Mt over 4,230,672 GWh generated in 2022",
+        "ownership_residual | ownership | 0 | 0.05 | 0.2 | fraction | 2026 | assumption | share of the purchase "
+        "price that a server still fetches after its life | assumption: after five years or more little is paid",
+        "ownership_cost_of_money | ownership | 0.06 | 0.1 | 0.15 | fraction | 2026 | assumption | yearly cost of the "
+        "money bound in own hardware | assumption: between secured equipment credit and what investors ask",
+        "ownership_upkeep | ownership | 0.03 | 0.05 | 0.08 | fraction | 2026 | assumption | support contract, spares "
+        "and repair a year over the purchase price | assumption: vendor support contracts and spares",
         "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a "
         "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",

@@ -120,3 +120,10 @@ def test_revenue_at_the_margins_of_the_tables() -> None:
     assert revenue_per_month(profit, 1.0) == profit
     assert math.isnan(revenue_per_month(profit, 0.0))
     assert revenue_per_month(0.0, 0.45) == 0
+
+
+def test_an_older_snapshot_can_rent_or_buy_too() -> None:
+    old = load_catalogue("2026-11-30")
+    assert ownership_of(old.accelerators["h100_sxm"], old) is not None
+    found = energy_of(100.0, old.accelerators["h100_sxm"], old)
+    assert found is not None and found.tonnes is not None
