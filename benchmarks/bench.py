@@ -1,6 +1,7 @@
 """What a slider move and the planner cost, in CPU time of this process, beside a fixed reference in the same run.
 
-The targets: 12 ms of CPU, in the median, for the core's work of one move on a page; 40 ms for the curve of a platform
+The targets: 12 ms of CPU, in the median, for the core's work of one move on a page; 30 ms for the simulated cases of
+six platforms; 40 ms for the curve of a platform
 nobody has asked for yet; 3 million plans a second on one core, where a plan counts when both its memory and the time
 of its step were worked out, and the time is that of the whole planner: listing, memory, step and choice.
 
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, cycle
 from pathlib import Path
@@ -32,9 +33,13 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 
 from core.answer_changes import answer_changes
-from core.catalogue import load_catalogue
+from core.catalogue import Catalogue, load_catalogue
 from core.curves import AXES, Axis, cost_against, curves
-from core.economics.verdict import cost_verdict
+from core.economics.draws import N_DRAWS, quantiles, win_shares
+from core.economics.sizing import stacked
+from core.economics.tornado import tornado
+from core.economics.uncertainty import Known, cash_cases, drawn, ranges
+from core.economics.verdict import cost_verdict, inputs_of
 from core.estimate import estimate
 from core.link import decode, encode, preset_scenario, settle
 from core.next_change import next_change
@@ -53,6 +58,7 @@ from core.training.throughput import Work, reach, shape_for
 PRESET = "continue_70b"
 PAGES = {"Overview": "", "Cost": "pages/*cost.py", "Scaling": "pages/*scaling.py"}
 TARGET_MS = 12.0
+DRAWS_MS = 30.0
 CURVE_MS = 40.0
 PLANS_PER_S = 3e6
 PUBLISHED_PLANS_PER_S = (72, 3_750)  # published simulators of training, on the machine the targets were set on
@@ -140,6 +146,7 @@ def model_cases() -> list[Case]:
         found = move()
         cost_verdict(found, catalogue)
         cost_against(found, axis, catalogue)
+        tornado(found, catalogue)
         encode(found.scenario, catalogue)
 
     def scale() -> None:
@@ -181,10 +188,33 @@ def model_cases() -> list[Case]:
         Case(
             name="- what would change the answer, which a reader opens", run=lambda: answer_changes(move(), catalogue)
         ),
+        draws_case(report, catalogue),
+        Case(name="- what matters most", run=lambda: tornado(report, catalogue)),
         Case(name="- link: encode", run=lambda: encode(base, catalogue)),
         Case(name="- link: decode", run=lambda: decode(link, catalogue)),
         Case(name="- catalogue: read data/", run=lambda: load_catalogue(directory=copy), repeats=5),
     ]
+
+
+def draws_case(report: Report, catalogue: Catalogue) -> Case:
+    """The cash of every platform in all simulated cases, and what is read from them."""
+    billed = [(p, p.utilisation, p.uptime) for p in report.platforms]
+    known = [
+        Known(p.accelerator, p.platform.plan, p.price_is_quote, float(p.size.chips), u, up)
+        for p, u, up in billed
+        if u is not None and up is not None
+    ]
+    each = [inputs_of(p, report, catalogue) for p, _, _ in billed]
+    prices = np.array([x.price_usd_per_chip_hour for x in each], dtype=float)
+    inputs = replace(each[0], hours=stacked([x.hours for x in each]), price_usd_per_chip_hour=prices)
+
+    def run() -> None:
+        r = ranges(known, inputs.hours, report.workload, report.scenario, catalogue)
+        cases = cash_cases(inputs, r, drawn(r, inputs.hours))
+        quantiles(cases, 0.1, 0.5, 0.9)
+        win_shares(cases)
+
+    return Case(name=f"Draws: {N_DRAWS:,} cases of {len(known)} platforms", run=run, target_ms=DRAWS_MS)
 
 
 def planner_cases() -> list[Case]:

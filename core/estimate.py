@@ -29,7 +29,7 @@ from core.economics.bill import (
 )
 from core.economics.draws import quantiles, win_shares
 from core.economics.sizing import run_hours, stacked
-from core.economics.uncertainty import Factors, Known, Ranges, cases_of, cash_cases, drawn, ranges
+from core.economics.uncertainty import Factors, Known, Ranges, cash_cases, drawn, price_cases, ranges
 from core.economics.verdict import verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
@@ -241,15 +241,12 @@ def _flips(
     ref = order[0]
 
     central = _each(sized.inputs, lambda v: v[ref])
-    in_cases = cases_of(sized.inputs, sized.ranges, sized.drawn, ref)
     # Another offer of the same chip is a quote on the axis.
     others = [k for k in order if row[k].accelerator.id != row[ref].accelerator.id]
     if not others:
         return row[ref].id, ()
     prices = flip_price(totals[others], central)
-    # Of the day the offers are of: where all list prices move together, the answer does not turn.
-    today = sized.drawn.price if sized.ranges.moves[ref] else 1.0
-    low, high = quantiles(flip_price(cases[others], in_cases) / today, 0.1, 0.9)
+    low, high = quantiles(price_cases(cases[others], sized.inputs, sized.ranges, sized.drawn, ref), 0.1, 0.9)
     flips = [Flip(row[k].id, *map(float, at)) for k, *at in zip(others, prices, low, high, strict=True)]
     return row[ref].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))
 

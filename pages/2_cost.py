@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import cost_against
-from core.economics.uncertainty import tornado
+from core.economics.tornado import tornado
 from core.economics.verdict import cost_verdict
 from ui import bill_controls, cost_controls, cost_depth, frame, markup, money_tables, wording
 from ui.charts import bill_chart, sweep_chart, tornado_chart

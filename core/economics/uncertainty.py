@@ -1,4 +1,4 @@
-"""What is not known of a version's cash, and what it makes of the bill: simulated cases, and one input at a time.
+"""What is not known of a version's cash, and what it makes of the bill in simulated cases.
 
 Inputs, each by its own inverse distribution from a uniform point:
 
@@ -24,13 +24,11 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Accelerator, Catalogue
-from core.economics.bill import BillInputs, RunHours, bill_parts, rent_usd, total_usd, unpaid_usd
+from core.economics.bill import BillInputs, RunHours, bill_parts, flip_price, rent_usd, total_usd, unpaid_usd
 from core.economics.draws import normal, split_triangular, three_point, uniform_points
 from core.economics.sizing import run_hours
-from core.economics.verdict import inputs_of
-from core.numbers import HOURS_PER_WEEK, NBSP, count, duration, percent, percent_signed, ratio
 from core.platforms import CONTRACTS
-from core.report import Report, Uptime, Utilisation
+from core.report import Uptime, Utilisation
 from core.scenario import MAX_PLATFORMS, Scenario
 from core.training.goodput import End, Interruptions, interruptions, uptime
 from core.training.workload import Workload
@@ -39,8 +37,7 @@ SHARED = ("price", "experiments", "goodput", "tokens", "setup")
 INPUTS = (*SHARED, "mfu")
 ENDS: tuple[End, End] = ("low", "high")
 DIMENSIONS = 15  # shared inputs, then chips; no pair of so many is correlated by more than 1 %, of 12 one is by 7 %
-MAX_SWINGS = 7
-NO_SWING = 0.001  # of the central bill: less is not told as something that matters
+SAME = 1e-12  # factors that differ by less are equal but for rounding
 TINY = 1e-13  # of a bill: what rounding leaves of a coefficient that is zero
 
 
@@ -209,9 +206,9 @@ def _factors(
 
     start_paid, start_wall = hours.start_chip / hours.paid_chip, hours.start / hours.wall
     paid = moved(r.paid, start_paid)
-    as_paid = [*r.paid, start_paid], [*r.wall, start_wall]
+    as_paid = np.array([*r.paid, start_paid]), np.array([*r.wall, start_wall])
     # Equal where no wait goes unbilled; half of the work then falls away.
-    same = all(np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(*as_paid, strict=True))
+    same = bool(np.abs(as_paid[0] - as_paid[1]).max(initial=0.0) < SAME)
     return Factors(price, experiments, tokens, setup, paid, paid if same else moved(r.wall, start_wall))
 
 
@@ -278,6 +275,36 @@ def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
     return np.asarray(unpaid_usd(due, x) + _expanded(whole - rent, names, own, shared))
 
 
+def price_cases(target_usd: np.ndarray, x: BillInputs, r: Ranges, f: Factors, at: int) -> np.ndarray:
+    """The price at which platform ``at`` costs ``target_usd`` in every case, USD per chip-hour.
+
+    Shape of ``target_usd``, (others, cases). In prices of the day of the offers: where its list price moves in a case,
+    that is taken out. As :func:`core.economics.bill.flip_price`, which does it where credits bend the line that the
+    bill is in the price.
+    """
+    today = f.price if r.moves[at] else 1.0
+    if np.any(x.credits_usd):
+        return np.asarray(flip_price(target_usd, cases_of(x, r, f, at)) / today)
+    one = [at, at]  # the platform twice, for nothing and at a dollar
+
+    def only(value: Any) -> Any:
+        return np.asarray(value)[one] if np.ndim(value) else value
+
+    hours = RunHours(*(only(getattr(x.hours, name)) for name in RunHours.__slots__))
+    twice = replace(
+        x,
+        hours=hours,
+        price_usd_per_chip_hour=np.array([0.0, 1.0]),
+        egress_usd_per_gb=only(x.egress_usd_per_gb),
+        migration_usd=only(x.migration_usd),
+    )
+    paid = f.paid[one]
+    free, dollar = cash_cases(
+        twice, replace(r, moves=r.moves[one]), replace(f, paid=paid, wall=paid if f.wall is f.paid else f.wall[one])
+    )
+    return np.asarray(np.maximum(0.0, (target_usd - free) / (dollar - free)))
+
+
 def _expanded(
     values: np.ndarray, names: list[str], own: dict[str, np.ndarray], shared: dict[str, np.ndarray]
 ) -> np.ndarray:
@@ -308,62 +335,3 @@ def _expanded(
                 sum_ *= own[name]
             total += sum_
     return total
-
-
-@dataclass(frozen=True, slots=True)
-class Swing:
-    """What one input alone does to the focus's cash, from its 10th to its 90th percentile.
-
-    Labels are the input's values at the ends of the bill, cheap end first, as a reader writes them.
-    """
-
-    input: str
-    low_usd: float
-    high_usd: float
-    low_label: str
-    high_label: str
-
-
-def tornado(report: Report, catalogue: Catalogue) -> tuple[Swing, ...]:
-    """Inputs of the focus's cash by how far each moves it alone, others at their medians; widest first.
-
-    Empty where the focus has no bill, or nothing about it is uncertain.
-    """
-    p, scenario = report.focus, report.scenario
-    if p.bills is None or p.utilisation is None or p.uptime is None:
-        return ()
-    one = inputs_of(p, report, catalogue)
-    hours = RunHours(*(np.array([getattr(one.hours, name)], dtype=float) for name in RunHours.__slots__))
-    x = replace(one, hours=hours, price_usd_per_chip_hour=np.array([one.price_usd_per_chip_hour]))
-    known = Known(p.accelerator, p.platform.plan, p.price_is_quote, float(p.size.chips), p.utilisation, p.uptime)
-    r = ranges([known], hours, report.workload, scenario, catalogue)
-    points = {name: np.full(2 * len(INPUTS), 0.5) for name in INPUTS}
-    for i, name in enumerate(INPUTS):
-        points[name][2 * i : 2 * i + 2] = 0.1, 0.9
-    f = at_points(r, hours, points)
-    cash = cash_cases(x, r, f)[0]
-
-    def label(name: str, at: int) -> str:
-        """An input's value in a case in which it alone moves."""
-        if name == "price":
-            return percent_signed(float(f.price[at]) - 1.0)
-        if name == "experiments":
-            return ratio(1.0 + (scenario.experiments - 1.0) * float(f.experiments[at]))
-        if name == "tokens":
-            return count(scenario.tokens * float(f.tokens[at]))
-        if name == "setup":
-            return duration(scenario.setup_weeks * float(f.setup[at]) * HOURS_PER_WEEK)
-        if name == "goodput":
-            return f"{(p.goodput.share if p.goodput else 1.0) / float(f.wall[0, at]):.1%}".replace("%", f"{NBSP}%")
-        assert p.utilisation is not None
-        deviate = float(normal(points["mfu"][at : at + 1])[0])
-        pace = max(float(np.exp(-r.log_sd[0] * deviate)), float(r.fastest[0]))
-        return percent(p.utilisation.mfu / pace)
-
-    found = []
-    for i, name in enumerate(INPUTS):
-        low, high = sorted((2 * i, 2 * i + 1), key=lambda at: cash[at])
-        found.append(Swing(name, float(cash[low]), float(cash[high]), label(name, low), label(name, high)))
-    least = NO_SWING * max(p.bills["cash"].total_usd, 0.01)
-    kept = [s for s in found if s.high_usd - s.low_usd > least]
-    return tuple(sorted(kept, key=lambda s: (s.low_usd - s.high_usd, s.input))[:MAX_SWINGS])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.catalogue import load_catalogue
 from core.curves import AXES, cost_against, curves
 from core.economics.draws import win_shares
-from core.economics.uncertainty import tornado
+from core.economics.tornado import tornado
 from core.economics.verdict import cost_verdict
 from core.estimate import estimate
 from core.link import preset_scenario

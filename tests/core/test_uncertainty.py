@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalogue import load_catalogue
-from core.economics.bill import RunHours, bill_parts, total_usd
+from core.economics.bill import RunHours, bill_parts, flip_price, total_usd
 from core.economics.draws import N_DRAWS, normal, quantiles, split_triangular, three_point, uniform_points
+from core.economics.tornado import tornado
 from core.economics.uncertainty import (
     DIMENSIONS,
     SHARED,
@@ -22,8 +23,8 @@ from core.economics.uncertainty import (
     cases_of,
     cash_cases,
     drawn,
+    price_cases,
     ranges,
-    tornado,
 )
 from core.economics.verdict import inputs_of
 from core.estimate import estimate
@@ -145,6 +146,20 @@ def test_coefficients_give_what_the_bills_of_all_cases_give(name):
     f = drawn(r, x.hours)
     plain = total_usd(bill_parts(cases_of(x, r, f), "cash"))
     np.testing.assert_allclose(cash_cases(x, r, f), np.broadcast_to(plain, (1, N_DRAWS)), rtol=1e-9, atol=0.006)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_price_that_ties_is_the_solved_one_of_every_case(name):
+    scenario = with_(**CASES[name])
+    if scenario.focus not in platform_keys(scenario.platforms):
+        scenario = with_(**CASES[name], focus=platform_keys(scenario.platforms)[0])
+    report = estimate(scenario, CATALOGUE)
+    _, x, r = focus_of(report)
+    f = drawn(r, x.hours)
+    target = np.linspace(1e4, 5e6, N_DRAWS)[None, :]
+    today = f.price if r.moves[0] else 1.0
+    plain = flip_price(target, cases_of(x, r, f, 0)) / today
+    np.testing.assert_allclose(price_cases(target, x, r, f, 0), plain, rtol=1e-9, atol=1e-9)
 
 
 def scalar_case(report, rng):

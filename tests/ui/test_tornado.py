@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalogue import load_catalogue
-from core.economics.uncertainty import INPUTS, Swing, tornado
+from core.economics.tornado import Swing, tornado
+from core.economics.uncertainty import INPUTS
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.numbers import usd

@@ -15,7 +15,7 @@ from ui.charts.findings import BILL_PARTS, bill_parts, flip_rows
 from ui.wording import platform_names
 
 if TYPE_CHECKING:
-    from core.economics.uncertainty import Swing
+    from core.economics.tornado import Swing
     from core.report import Curve, Report, Sweep
 
 AXIS_COLUMN = {

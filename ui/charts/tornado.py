@@ -17,7 +17,7 @@ from ui.theme import PALETTES, TINTS, Scheme, platform_styles
 from ui.wording import Translate, identity, platform_names, short_money
 
 if TYPE_CHECKING:
-    from core.economics.uncertainty import Swing
+    from core.economics.tornado import Swing
     from core.report import Report
 
 _THICKEST = 20.0  # px of a bar
