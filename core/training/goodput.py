@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -286,6 +286,34 @@ def interruptions(
     A plan with a row ``preemption_hours_<plan>`` is one whose capacity is taken back; the wait for it is a row of
     its own, so that a restart there, as with spare chips, waits for no replacement.
     """
+    own = _Own(
+        scenario.failure_chip_hours,
+        scenario.restart_minutes,
+        scenario.compile_seconds,
+        scenario.checkpoint_minutes,
+        scenario.spare_share,
+        scenario.training == "lora",
+    )
+    return _interruptions(own, accelerator.id, plan, params_total, catalogue, end)
+
+
+class _Own(NamedTuple):
+    """What the scenario says of interruptions."""
+
+    failure_chip_hours: float | None
+    restart_minutes: float | None
+    compile_seconds: float | None
+    checkpoint_minutes: float | None
+    spare_share: float
+    lora: bool
+
+
+@lru_cache(maxsize=4096)
+def _interruptions(
+    own: _Own, accelerator_id: str, plan: str, params_total: float, catalogue: Catalogue, end: End
+) -> Interruptions:
+    """:func:`interruptions`, kept: a slider asks for the same of every platform at every move."""
+    chip = catalogue.accelerators[accelerator_id]
     constants = catalogue.constants
 
     def value(row: Constant, more: Literal["better", "worse"]) -> float:
@@ -295,30 +323,28 @@ def interruptions(
 
     taken_back = constants.get(f"preemption_hours_{plan}")
     at_once = constants["restart_spare"]
-    restart = at_once if taken_back is not None else row_of("restart_provider", accelerator, catalogue)
-    compiler = catalogue.silicon(accelerator.id).compiler
-    lora = scenario.training == "lora"
+    restart = at_once if taken_back is not None else row_of("restart_provider", chip, catalogue)
+    compiler = catalogue.silicon(chip.id).compiler
+    lora = own.lora
     stored = constants["state_bytes_per_param_lora"] if lora else constants["checkpoint_bytes_per_param"]
 
-    def chosen(own: float | None, row: Constant, more: Literal["better", "worse"], unit: float = 1.0) -> float:
-        return value(row, more) if own is None else own * unit
+    def chosen(stated: float | None, row: Constant, more: Literal["better", "worse"], unit: float = 1.0) -> float:
+        return value(row, more) if stated is None else stated * unit
 
     return Interruptions(
-        failure_chip_hours=chosen(
-            scenario.failure_chip_hours, row_of("interruption", accelerator, catalogue), "better"
-        ),
-        restart_seconds=chosen(scenario.restart_minutes, restart, "worse", 60.0),
-        compile_seconds=chosen(scenario.compile_seconds, constants[f"compile_{compiler}"], "worse"),
+        failure_chip_hours=chosen(own.failure_chip_hours, row_of("interruption", chip, catalogue), "better"),
+        restart_seconds=chosen(own.restart_minutes, restart, "worse", 60.0),
+        compile_seconds=chosen(own.compile_seconds, constants[f"compile_{compiler}"], "worse"),
         checkpoint_bytes=params_total * stored.likely,
         copy_bytes_per_s=value(constants["checkpoint_copy_bytes_per_s"], "better"),
         barrier_seconds=value(constants["checkpoint_barrier_seconds"], "worse"),
         store_bytes_per_s=value(constants["checkpoint_store_bytes_per_s"], "better"),
         store_cap_bytes_per_s=value(constants["checkpoint_store_cap_bytes_per_s"], "better"),
-        interval_seconds=None if scenario.checkpoint_minutes is None else scenario.checkpoint_minutes * 60.0,
+        interval_seconds=None if own.checkpoint_minutes is None else own.checkpoint_minutes * 60.0,
         preemption_hours=math.inf if taken_back is None else value(taken_back, "better"),
         capacity_wait_hours=0.0 if taken_back is None else value(constants[f"capacity_wait_hours_{plan}"], "worse"),
         slow_share=value(constants["slow_chip_share"], "worse"),
         launch_seconds=value(constants["launch_seconds"], "worse"),
-        spare_share=scenario.spare_share,
-        spare_restart_seconds=chosen(scenario.restart_minutes, at_once, "worse", 60.0),
+        spare_share=own.spare_share,
+        spare_restart_seconds=chosen(own.restart_minutes, at_once, "worse", 60.0),
     )
