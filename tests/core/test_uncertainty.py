@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.catalogue import load_catalogue
+from core.cli_answer import report_json
 from core.economics.bill import RunHours, bill_parts, flip_price, total_usd
 from core.economics.draws import N_DRAWS, normal, quantiles, split_triangular, three_point, uniform_points
 from core.economics.tornado import tornado
@@ -375,3 +376,12 @@ def test_normal_deviates_of_points_are_even():
     found = normal(uniform_points(1))[0]
     assert found.mean() == pytest.approx(0.0, abs=0.001)
     assert found.std() == pytest.approx(1.0, abs=0.002)
+
+
+def test_the_command_line_gives_all_three_percentiles():
+    report = estimate(BASE, CATALOGUE)
+    for found in report_json(report, CATALOGUE)["platforms"]:
+        p = report[found["id"]]
+        assert found["total_usd_p10"] == found["cash_usd_p10"] == p.total_usd_p10
+        assert found["total_usd_p50"] == p.total_usd_p50
+        assert found["total_usd_p90"] == found["cash_usd_p90"] == p.total_usd_p90

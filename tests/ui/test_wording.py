@@ -167,7 +167,7 @@ def test_tables_for_download_carry_units_and_every_platform() -> None:
     }
     assert len(tables["bill"]) == 7
     assert tables["sweep"]["tokens"].min() == pytest.approx(25e9)
-    assert "cash_usd_p50" in tables["cost_time"]
+    assert "cash_usd" in tables["cost_time"]
     assert tables["bill"]["total_usd"].isna().sum() == 1  # no price is a gap, never zero
     for table in tables.values():
         assert isinstance(table, pd.DataFrame)

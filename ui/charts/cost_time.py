@@ -209,7 +209,7 @@ def cost_time_chart(report: Report, curves: Sequence[Curve], scheme: Scheme, t: 
         ""
         if empty
         else fill(
-            t("Cash P50; {marks}") if runs == 1 else t("Cash P50, time of {n} runs; {marks}"),
+            t("Cash a version; {marks}") if runs == 1 else t("Cash a version, time of {n} runs; {marks}"),
             {"n": runs, "marks": ", ".join(marks)},
         ),
         fill(t("Paid by credits: {names}"), {"names": ", ".join(paid)}) if paid and not empty else "",

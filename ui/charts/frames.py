@@ -43,7 +43,7 @@ def cost_time_frame(report: Report, curves: Sequence[Curve]) -> pd.DataFrame:
                 "chips": c.chips,
                 "final_run_hours": c.wall_hours,
                 "all_iterations_hours": c.wall_hours * report.scenario.iterations,
-                "cash_usd_p50": c.total_usd,
+                "cash_usd": c.total_usd,
                 "on_frontier": c.on_frontier,
                 "chosen": c.chips == report[c.id].size.chips,
             }
@@ -83,6 +83,7 @@ def bill_frame(report: Report) -> pd.DataFrame:
         row |= {
             "total_usd": None if p.bills is None else p.bills[basis].total_usd,
             "cash_total_usd_p10": p.total_usd_p10,
+            "cash_total_usd_p50": p.total_usd_p50,
             "cash_total_usd_p90": p.total_usd_p90,
         }
         rows.append(row)
