@@ -371,7 +371,7 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     empty = findings.nothing_to_draw(float(np.nanmax(sweep.total_usd[rows])) if rows else None, t)
     subtitle = [
         fill(
-            t("{basis} against {axis}; band P10–P90 of speed, ring = yours")
+            t("{basis} against {axis}; band speed P10–P90, ring = yours")
             if focus in rows and _has_band(sweep, focus)
             else t("{basis} against {axis}; ring = yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
