@@ -40,13 +40,13 @@ def page_colour(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor"))
 
 
-@pytest.mark.parametrize("path", ["/", "/cost"])
+@pytest.mark.parametrize(("path", "charts"), [("/", 2), ("/cost", 3)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_themes_are_drawn_and_readable(server: Server, page: Page, scheme: str, path: str) -> None:
+def test_both_themes_are_drawn_and_readable(server: Server, page: Page, scheme: str, path: str, charts: int) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     open_page(page, f"{server.url}{path}")
     assert page_colour(page) == BACKGROUND[scheme]
-    assert page.get_by_test_id("stPlotlyChart").count() == 2
+    assert page.get_by_test_id("stPlotlyChart").count() == charts
     for text in (page.get_by_role("heading", level=2), page.locator(".st-key-verdict p span").first):
         assert contrast(text) >= 4.5
 

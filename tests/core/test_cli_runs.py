@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import cli
 from core.cli import main
 from core.cli_runs import OUT_COLUMNS, check_calibration, write_calibration
 from core.messages import InputError
@@ -398,6 +399,6 @@ def test_a_break_ends_without_a_trace(monkeypatch, capsys):
     def stopped(args):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(__import__("core.cli_runs").cli_runs.COMMANDS, "calibrate", stopped)
+    monkeypatch.setitem(cli.OTHERS, "calibrate", stopped)
     assert main(["calibrate"]) == 130
     assert capsys.readouterr().err == ""

@@ -35,6 +35,7 @@ _MOST_POINTS = 48
 _TICK_GAP = 8.0  # px between the texts of two ticks
 _BEFORE, _AFTER = 0.02, 0.05  # of the span, what the axis goes on beyond its first and last point
 _CLAIM_WIDTH, _CLAIM_HEIGHT = 84.0, 46.0  # px of the lines of the claim at the plot's top
+_DIVISOR = 1e-100  # USD; nothing is divided by less, which could pass the range of numbers
 _LOG_FROM = 25.0  # lines that end further apart than this factor get a log cost axis
 
 
@@ -87,7 +88,7 @@ def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: S
     log_x = sweep.axis in ("chips", "tokens", "price")
     totals = sweep.total_usd[finite]
     low, high = float(np.nanmin(totals)), float(np.nanmax(totals))
-    apart = float(totals[:, -1].max() / totals[:, -1].min()) if low > 0 else 1.0
+    apart = float(totals[:, -1].max() / totals[:, -1].min()) if low > _DIVISOR else 1.0
     log_y = low > 0 and (sweep.axis == "tokens" or apart > _LOG_FROM)
     band = focus in finite and _has_band(sweep, focus)
     if band:
