@@ -29,7 +29,7 @@ from core.economics.bill import (
 )
 from core.economics.draws import quantiles, win_shares
 from core.economics.sizing import run_hours, stacked
-from core.economics.uncertainty import Factors, Known, Ranges, cash_cases, drawn, price_cases, ranges
+from core.economics.uncertainty import Factors, Known, Ranges, cash_cases, drawn, price_cases, ranges, thinned
 from core.economics.verdict import verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
@@ -54,6 +54,7 @@ from core.training.critical_batch import critical_batch_of
 from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
+FLIP_STEP = 4  # of the cases; 2,500 tell the ends of a flip's range to half a per cent
 FLIP_CHIP = "h100_sxm"  # the chip whose price readers know, and move
 
 
@@ -246,7 +247,8 @@ def _flips(
     if not others:
         return row[ref].id, ()
     prices = flip_price(totals[others], central)
-    low, high = quantiles(price_cases(cases[others], sized.inputs, sized.ranges, sized.drawn, ref), 0.1, 0.9)
+    some = thinned(sized.drawn, FLIP_STEP)
+    low, high = quantiles(price_cases(cases[others][:, ::FLIP_STEP], sized.inputs, sized.ranges, some, ref), 0.1, 0.9)
     flips = [Flip(row[k].id, *map(float, at)) for k, *at in zip(others, prices, low, high, strict=True)]
     return row[ref].id, tuple(sorted(flips, key=lambda f: (f.price_usd_per_chip_hour, f.id)))
 

@@ -91,14 +91,13 @@ class Uptime:
         >>> float(Uptime(np.array([8.0]), np.array([0.9]), np.array([1.0]), 0.5).wall_hours(9.0, 8))
         10.5
         """
-        return useful_hours / self._at(self.useful, chips) + self.start_hours
+        return self.hours(useful_hours, chips)[0]
 
-    def billed_hours(self, useful_hours: Any, chips: Any) -> Any:
-        """Hours of the same run that chips are paid for."""
-        return useful_hours / self._at(self.useful, chips) * self._at(self.billed, chips) + self.start_hours
-
-    def _at(self, values: np.ndarray, chips: Any) -> Any:
-        return np.interp(np.log(chips), np.log(self.chips), values)
+    def hours(self, useful_hours: Any, chips: Any) -> tuple[Any, Any]:
+        """Hours on the calendar, and those of them that chips are paid for."""
+        at, sizes = np.log(chips), np.log(self.chips)
+        running = useful_hours / np.interp(at, sizes, self.useful)
+        return running + self.start_hours, running * np.interp(at, sizes, self.billed) + self.start_hours
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,9 @@ def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
 
 def _within(name: str, value: object, base: Scenario, notes: list[Message]) -> object:
     """``value`` if its field takes it, else the nearest bound, nearest word or the base's value."""
+    usual = getattr(base, name)
+    if type(value) is type(usual) and value == usual:  # most of a moved slider's scenario, and valid already
+        return usual
     try:
         return checked(name, value)
     except ValidationError as error:

@@ -122,7 +122,7 @@ def timing_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
 
 def plan_at(r: Reach, at: int, seq_len: int) -> PlanChoice:
     """The plan of the size at place ``at``, in whole numbers."""
-    laid = {name: float(np.broadcast_to(getattr(r.plan, name), r.chips.shape)[at]) for name in Plan.__slots__}
+    laid = {name: float(getattr(r.plan, name)[at]) for name in Plan.__slots__}
     whole = {name: round(value) for name, value in laid.items()}
     batch_seqs = float(r.batch_tokens[at]) / seq_len
     return PlanChoice(

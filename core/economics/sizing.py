@@ -48,8 +48,8 @@ class Need:
 def run_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any, uptime: Uptime, spare_share: float) -> RunHours:
     """Hours of one run on the calendar, and the chip-hours that are paid: those of chips standing by too."""
     steps, rented = useful_hours(flops, chips, peak_flops, mfu), chips * (1.0 + spare_share)
-    paid = rented * uptime.billed_hours(steps, chips)
-    return RunHours(uptime.wall_hours(steps, chips), paid, uptime.start_hours, rented * uptime.start_hours)
+    wall, paid = uptime.hours(steps, chips)
+    return RunHours(wall, rented * paid, uptime.start_hours, rented * uptime.start_hours)
 
 
 def stacked(hours: Sequence[RunHours], n: int | None = None) -> RunHours:

@@ -275,6 +275,20 @@ def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
     return np.asarray(unpaid_usd(due, x) + _expanded(whole - rent, names, own, shared))
 
 
+def thinned(f: Factors, step: int) -> Factors:
+    """Every ``step``-th case: of evenly spread points they are evenly spread too."""
+    paid = f.paid[:, ::step]
+    wall = paid if f.wall is f.paid else f.wall[:, ::step]
+    return Factors(
+        price=f.price[..., ::step],
+        experiments=f.experiments[..., ::step],
+        tokens=f.tokens[..., ::step],
+        setup=f.setup[..., ::step],
+        paid=paid,
+        wall=wall,
+    )
+
+
 def price_cases(target_usd: np.ndarray, x: BillInputs, r: Ranges, f: Factors, at: int) -> np.ndarray:
     """The price at which platform ``at`` costs ``target_usd`` in every case, USD per chip-hour.
 

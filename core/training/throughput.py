@@ -20,7 +20,7 @@ from core.report import Shortfall, Speeds, Utilisation
 from core.scenario import Optimizer, Scenario, Training
 from core.snapshot import snapshot_day
 from core.training.calibration import excluded
-from core.training.chips import Chips, chip_of, each
+from core.training.chips import Chips, chip_of
 from core.training.constants import CHOSEN, calibration, constants
 from core.training.memory import USABLE_SHARE, MemoryParts, memory_parts
 from core.training.optimizers import optimizer_cost
@@ -195,7 +195,8 @@ def _reach(
     # More chips than a plan can use are left idle: a larger size is never slower than a smaller one.
     at = _best_up_to(np.where(chosen.fits, tokens_per_s * sizes, -np.inf))
     tokens_per_s = tokens_per_s[at] * sizes[at] / sizes
-    fits, plan = chosen.fits[at], each(chosen.plan, lambda v: v[at])
+    fits = chosen.fits[at]
+    plan = Plan(*(np.broadcast_to(getattr(chosen.plan, n), sizes.shape)[at] for n in Plan.__slots__))
     held = MemoryParts(*(np.broadcast_to(getattr(held, n), sizes.shape)[at] for n in MemoryParts.__slots__))
     step = StepParts(*(np.broadcast_to(getattr(step, n), sizes.shape)[at] * c[CHOSEN] for n in StepParts.__slots__))
     moe = bool(shape.is_moe)

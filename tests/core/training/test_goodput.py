@@ -78,8 +78,8 @@ def test_spot_takes_twice_the_time_and_is_not_billed_for_the_wait():
     assert slower.low == pytest.approx(1 / found.high, rel=0.05)
     assert slower.high == pytest.approx(1 / found.low, rel=0.05)
     hours = uptime([128], None, what_stops("tpu_v5p", "spot"))
-    assert hours.billed_hours(187, 128) < 0.6 * hours.wall_hours(187, 128)
-    assert found.waiting == pytest.approx(1 - hours.billed_hours(187, 128) / hours.wall_hours(187, 128), rel=1e-6)
+    assert hours.hours(187, 128)[1] < 0.6 * hours.wall_hours(187, 128)
+    assert found.waiting == pytest.approx(1 - hours.hours(187, 128)[1] / hours.wall_hours(187, 128), rel=1e-6)
     assert found.preemption_hours == CATALOGUE.constants["preemption_hours_spot"].likely
 
 
@@ -310,7 +310,7 @@ def test_a_goodput_of_the_user_s_is_taken_as_it_is():
     assert (found.share, found.low, found.high, found.own) == (pytest.approx(0.8),) * 3 + (True,)
     assert sum(getattr(found, name) for name in SHARES) == pytest.approx(1.0)
     hours = uptime([8, 512], 0.8, what_stops(plan="spot"))
-    assert hours.wall_hours(80.0, 512) == hours.billed_hours(80.0, 512) == pytest.approx(100.0)
+    assert hours.wall_hours(80.0, 512) == hours.hours(80.0, 512)[1] == pytest.approx(100.0)
 
 
 def test_a_checkpoint_of_lora_is_smaller_than_one_of_everything():
