@@ -99,7 +99,7 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     bills = {basis: _bills(parts[basis], len(sized.index)) for basis in BASES}
     cases = cash_cases(sized.inputs, sized.ranges, sized.drawn)
     competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
-    shares = win_shares(np.where(competes[:, None], cases, np.nan))
+    shares = win_shares(cases if competes.all() else np.where(competes[:, None], cases, np.nan))
     low, middle, high = quantiles(cases, 0.1, 0.5, 0.9)
     money = {
         i: _Money(
@@ -211,9 +211,15 @@ def _platform(
 
 def _bills(parts: dict[str, Any], n: int) -> list[Bill]:
     """The bills of ``n`` platforms in one basis."""
-    columns = [np.broadcast_to(parts[name], n).tolist() for name in PARTS]
-    totals = np.broadcast_to(total_usd(parts), n).tolist()
+    columns = [_listed(parts[name], n) for name in PARTS]
+    totals = _listed(total_usd(parts), n)
     return [Bill(**dict(zip(PARTS, row, strict=True)), total_usd=t) for *row, t in zip(*columns, totals, strict=True)]
+
+
+def _listed(values: Any, n: int) -> list[float]:
+    """One number for each of ``n`` platforms; most are arrays of that length already."""
+    found: list[float] = (values if np.shape(values) == (n,) else np.broadcast_to(values, n)).tolist()
+    return found
 
 
 def _at_risk(row: Row, bill: Bill) -> float | None:

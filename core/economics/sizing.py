@@ -57,7 +57,7 @@ def stacked(hours: Sequence[RunHours], n: int | None = None) -> RunHours:
     shape = () if n is None else (n,)
 
     def column(name: str) -> np.ndarray:
-        values = [np.broadcast_to(getattr(h, name), shape) for h in hours]
+        values = [getattr(h, name) if n is None else np.broadcast_to(getattr(h, name), shape) for h in hours]
         return np.array(values, dtype=float).reshape(len(hours), *shape)
 
     return RunHours(*map(column, RunHours.__slots__))
