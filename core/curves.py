@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -30,7 +31,7 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
         if p.price_usd_per_chip_hour is None or p.speeds is None or p.uptime is None:
             continue
         need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
-        chips = np.union1d(_thin(usable_sizes(need, scenario, catalogue, p.accelerator.id)), [float(p.size.chips)])
+        chips = _drawn(tuple(usable_sizes(need, scenario, catalogue, p.accelerator.id).tolist()), p.size.chips)
         peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(chips)
         hours = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
         x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)
@@ -43,11 +44,13 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
     return tuple(replace(c, on_frontier=f) for c, f in zip(lines, np.split(best, ends), strict=True))
 
 
-def _thin(sizes: np.ndarray) -> np.ndarray:
-    """At most a chart's worth of sizes, evenly by rank, both ends kept."""
-    if len(sizes) <= MAX_CURVE_POINTS:
-        return sizes
-    return np.asarray(sizes[np.unique(np.linspace(0, len(sizes) - 1, MAX_CURVE_POINTS).round().astype(int))])
+@lru_cache(maxsize=1024)
+def _drawn(sizes: tuple[float, ...], chosen: int) -> np.ndarray:
+    """At most a chart's worth of sizes, evenly by rank, both ends kept, and the chosen one."""
+    kept = np.array(sizes, dtype=float)
+    if len(kept) > MAX_CURVE_POINTS:
+        kept = kept[np.unique(np.linspace(0, len(kept) - 1, MAX_CURVE_POINTS).round().astype(int))]
+    return np.union1d(kept, [float(chosen)])
 
 
 def frontier(hours: np.ndarray, cost: np.ndarray) -> np.ndarray:

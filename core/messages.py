@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from core.numbers import fill
@@ -53,7 +54,14 @@ def message(code: str, severity: Severity = "warning", place: str = "", **params
     >>> message("chip_unknown", given="h1000", nearest="h100_sxm").text
     'No chip is called "h1000"; the nearest is h100_sxm.'
     """
+    if not params:
+        return _plain(code, severity, place)
     return Message(code, params, fill(TEMPLATES[code], params), severity, place)
+
+
+@lru_cache(maxsize=4096)
+def _plain(code: str, severity: Severity, place: str) -> Message:
+    return Message(code, {}, fill(TEMPLATES[code], {}), severity, place)
 
 
 def joined(parts: Sequence[Message | str], last: str = "list_and") -> Message | str:

@@ -20,9 +20,9 @@ from core.training.utilisation import is_moe, scaled, spread, stated, utilisatio
 from core.training.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pace:
-    """How fast one platform trains: over its sizes, and what stands behind it."""
+    """How fast one platform trains: over its sizes, and what stands behind it. Kept by identity."""
 
     speeds: Speeds
     typical: Utilisation  # what all sizes share: spread, origin, runs, note
@@ -31,17 +31,29 @@ class Pace:
 
     def at(self, chips: float) -> Utilisation:
         """The speed at a size, with the range moved along."""
-        u, mfu = self.typical, float(self.speeds.at(chips))
-        if u.log_sd <= 0:
-            return replace(u, mfu=mfu, mfu_p10=mfu, mfu_p90=mfu)
-        low, high = spread(mfu, u.log_sd, u.ceiling)
-        return replace(u, mfu=mfu, mfu_p10=low, mfu_p90=high)
+        return _pace_at(self, chips)
 
     def scaled(self, factor: float, typical: Utilisation) -> Pace:
         """The same moved by ``factor``."""
         return replace(self, speeds=self.speeds.scaled(factor, self.typical.ceiling), typical=typical)
 
 
+@lru_cache(maxsize=1024)
+def _pace_at(pace: Pace, chips: float) -> Utilisation:
+    u, mfu = pace.typical, float(pace.speeds.at(chips))
+    if u.log_sd <= 0:
+        return replace(u, mfu=mfu, mfu_p10=mfu, mfu_p90=mfu)
+    low, high = spread(mfu, u.log_sd, u.ceiling)
+    return replace(u, mfu=mfu, mfu_p10=low, mfu_p90=high)
+
+
+@lru_cache(maxsize=1024)
+def _as_modelled(r: Reach, a: Accelerator, up: Uptime) -> Pace:
+    """The model's own pace, kept: no slider moves it."""
+    return Pace(Speeds(r.chips, r.mfu), utilisation_at(r, a, float(r.chips[0])), r, up)
+
+
+@lru_cache(maxsize=1024)
 def sizes_with(asked: int | None, accelerator_id: str, catalogue: Catalogue) -> tuple[int, ...]:
     """Sizes on sale and the one ``asked`` for, ascending: those that a speed is worked out for at once."""
     sold = {int(n) for n in size_chips(catalogue, accelerator_id)}
@@ -69,9 +81,9 @@ def _modelled(
         u = adjusted(typical, scenario, a, catalogue, lambda n, batch_tokens: typical.mfu)
         return Pace(_flat(u.mfu), u, None, up)
     r = reach(work, shape, a, sizes_with(asked, a.id, catalogue), catalogue)
-    plain = utilisation_at(r, a, float(r.chips[0]))
     if scenario.speed == "vendor" and not scenario.measured:
-        return Pace(Speeds(r.chips, r.mfu), plain, r, up)
+        return _as_modelled(r, a, up)
+    plain = utilisation_at(r, a, float(r.chips[0]))
 
     def predicted_on(chip: Accelerator, n: int, batch_tokens: float) -> float:
         there = reach(

@@ -79,6 +79,7 @@ def optional(name: str) -> bool:
     return type(None) in typing.get_args(Scenario.model_fields[name].annotation)
 
 
+@lru_cache(maxsize=256)
 def preset_scenario(preset_id: str, catalogue: Catalogue) -> Scenario:
     """The scenario of a row of ``presets.csv``. Raises :class:`InputError` for an unknown id."""
     row = catalogue.presets.get(preset_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -102,22 +103,40 @@ def timing_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
     r = pace.reach
     if r is None:
         return Timing(float(hours.wall), float(hours.paid_chip), goodput, None, None, None, None, None, weeks)
-    at = int(np.searchsorted(r.chips, chips))
-    slower = float(r.mfu[at]) / u.mfu  # the user's code against the model
-    step = {name: float(v[at]) * slower for name, v in parts_of(r.step).items()}
-    memory = {name: float(v[at]) * r.ranks_per_chip for name, v in parts_of(r.memory).items()}
-    shares = step_shares({name: np.asarray(v) for name, v in step.items()})
+    laid = _laid_out(r, chips, scenario.seq_len)
+    slower = laid.mfu / u.mfu  # the user's code against the model
     return Timing(
         float(hours.wall),
         float(hours.paid_chip),
         goodput,
-        plan_at(r, at, scenario.seq_len) if r.fits[at] else None,
-        step,
-        memory,
+        laid.plan,
+        {name: seconds * slower for name, seconds in laid.step_seconds.items()},
+        laid.memory_bytes,
         r.usable_bytes,
-        max(shares, key=lambda name: float(shares[name])),
+        laid.limited_by,
         weeks,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _LaidOut:
+    """What the model says of one size, before any assumption about the user's code; as in :class:`Timing`."""
+
+    mfu: float
+    plan: PlanChoice | None
+    step_seconds: dict[str, float]
+    memory_bytes: dict[str, float]
+    limited_by: str
+
+
+@lru_cache(maxsize=1024)
+def _laid_out(r: Reach, chips: int, seq_len: int) -> _LaidOut:
+    at = int(np.searchsorted(r.chips, chips))
+    step = {name: float(v[at]) for name, v in parts_of(r.step).items()}
+    memory = {name: float(v[at]) * r.ranks_per_chip for name, v in parts_of(r.memory).items()}
+    shares = step_shares({name: np.asarray(v) for name, v in step.items()})
+    plan = plan_at(r, at, seq_len) if r.fits[at] else None
+    return _LaidOut(float(r.mfu[at]), plan, step, memory, max(shares, key=lambda name: float(shares[name])))
 
 
 def plan_at(r: Reach, at: int, seq_len: int) -> PlanChoice:

@@ -82,6 +82,8 @@ def win_shares(costs: np.ndarray) -> np.ndarray:
     """
     if not len(costs):
         return np.zeros(0)
-    filled = np.where(np.isnan(costs), np.inf, costs)
-    best = (filled == filled.min(axis=0)) & np.isfinite(filled)
-    return np.asarray((best / np.maximum(1, best.sum(axis=0))).mean(axis=1))
+    best = costs == np.fmin.reduce(costs, axis=0)  # NaN equals nothing
+    wins = best.sum(axis=1)
+    if wins.sum() > costs.shape[1]:  # some are equal
+        wins = (best / np.maximum(1, best.sum(axis=0))).sum(axis=1)
+    return np.asarray(wins / costs.shape[1])

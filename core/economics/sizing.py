@@ -86,8 +86,17 @@ def most_chips(need: Need, scenario: Scenario) -> float:
 
 def holding_sizes(need: Need, catalogue: Catalogue, accelerator_id: str) -> np.ndarray:
     """Sizes on sale whose memory holds the model, ascending."""
+    if need.holding is not None:
+        return _sold_of(catalogue, accelerator_id, need.holding)
     chips = size_chips(catalogue, accelerator_id)
-    return chips[chips >= fewest_chips(need)] if need.holding is None else chips[np.isin(chips, need.holding)]
+    return np.asarray(chips[chips >= fewest_chips(need)])
+
+
+@lru_cache(maxsize=1024)
+def _sold_of(catalogue: Catalogue, accelerator_id: str, holding: tuple[int, ...]) -> np.ndarray:
+    """Those of ``holding`` that are on sale."""
+    chips = size_chips(catalogue, accelerator_id)
+    return np.asarray(chips[np.isin(chips, holding)])
 
 
 def usable_sizes(need: Need, scenario: Scenario, catalogue: Catalogue, accelerator_id: str) -> np.ndarray:

@@ -139,6 +139,12 @@ def _normals() -> np.ndarray:
     return normal(uniform_points(DIMENSIONS)[len(SHARED) :][:MAX_PLATFORMS])
 
 
+@lru_cache(maxsize=8)
+def _slower_points(log_sd: tuple[float, ...], kind: tuple[int, ...]) -> np.ndarray:
+    """Factors on the time of the steps from the model's residuals, shape (platforms, cases), kept as well."""
+    return np.asarray(np.exp(-np.array(log_sd)[:, None] * _normals()[list(kind)]))
+
+
 @lru_cache(maxsize=64)
 def _spread_points(name: str, low: float, high: float) -> np.ndarray:
     """The factors of a shared input over all cases, kept: a slider does not move them."""
@@ -162,7 +168,7 @@ def drawn(r: Ranges, hours: RunHours) -> Factors:
         _spread_points("tokens", *r.tokens),
         _spread_points("setup", *r.setup),
         luck,
-        _normals()[: int(r.kind.max(initial=-1)) + 1],
+        _slower_points(tuple(r.log_sd.tolist()), tuple(r.kind.tolist())),
     )
 
 
@@ -180,7 +186,7 @@ def at_points(r: Ranges, hours: RunHours, points: dict[str, np.ndarray]) -> Fact
         spread("tokens", r.tokens),
         spread("setup", r.setup),
         np.asarray(split_triangular(points["goodput"], -1.0, 0.0, 1.0)),
-        np.broadcast_to(normal(points["mfu"]), (int(r.kind.max(initial=-1)) + 1, len(points["mfu"]))),
+        np.exp(-r.log_sd[:, None] * normal(points["mfu"])),
     )
 
 
@@ -192,10 +198,10 @@ def _factors(
     tokens: np.ndarray,
     setup: np.ndarray,
     luck: np.ndarray,
-    deviates: np.ndarray,
+    slower: np.ndarray,
 ) -> Factors:
-    """``luck`` runs from −1, the unlucky end, to 1; ``deviates`` has a row for each kind of chip."""
-    steps = np.maximum(np.exp(-r.log_sd[:, None] * deviates[r.kind]), r.fastest[:, None]) * tokens
+    """``luck`` runs from −1, the unlucky end, to 1; ``slower``: factors on the time of the steps, no ceiling minded."""
+    steps = np.maximum(slower, r.fastest[:, None]) * tokens
     good, bad = np.maximum(luck, 0.0), np.maximum(-luck, 0.0)
 
     def moved(ends: tuple[np.ndarray, np.ndarray], start: Any) -> np.ndarray:
@@ -293,30 +299,10 @@ def price_cases(target_usd: np.ndarray, x: BillInputs, r: Ranges, f: Factors, at
     """The price at which platform ``at`` costs ``target_usd`` in every case, USD per chip-hour.
 
     Shape of ``target_usd``, (others, cases). In prices of the day of the offers: where its list price moves in a case,
-    that is taken out. As :func:`core.economics.bill.flip_price`, which does it where credits bend the line that the
-    bill is in the price.
+    that is taken out.
     """
     today = f.price if r.moves[at] else 1.0
-    if np.any(x.credits_usd):
-        return np.asarray(flip_price(target_usd, cases_of(x, r, f, at)) / today)
-    one = [at, at]  # the platform twice, for nothing and at a dollar
-
-    def only(value: Any) -> Any:
-        return np.asarray(value)[one] if np.ndim(value) else value
-
-    hours = RunHours(*(only(getattr(x.hours, name)) for name in RunHours.__slots__))
-    twice = replace(
-        x,
-        hours=hours,
-        price_usd_per_chip_hour=np.array([0.0, 1.0]),
-        egress_usd_per_gb=only(x.egress_usd_per_gb),
-        migration_usd=only(x.migration_usd),
-    )
-    paid = f.paid[one]
-    free, dollar = cash_cases(
-        twice, replace(r, moves=r.moves[one]), replace(f, paid=paid, wall=paid if f.wall is f.paid else f.wall[one])
-    )
-    return np.asarray(np.maximum(0.0, (target_usd - free) / (dollar - free)))
+    return np.asarray(flip_price(target_usd, cases_of(x, r, f, at)) / today)
 
 
 def _expanded(
@@ -329,10 +315,10 @@ def _expanded(
         first, second = np.take(grid, 0, axis), np.take(grid, 1, axis)
         grid = np.stack([2.0 * first - second, second - first], axis)
     tiny = TINY * np.abs(values).max(initial=0.0) * 2**k
-    n = next(iter(own.values())).shape[1]
-    total = np.zeros((platforms, n))
+    shape = platforms, next(iter(own.values())).shape[1]
+    total, part, term = np.zeros(shape), np.empty(shape), np.empty(shape)
     for used in [(), *((name,) for name in own), *combinations(own, 2)]:
-        sum_, any_ = np.zeros((platforms, n)), False
+        empty = True
         for r in range(len(shared) + 1):
             for chosen in combinations(shared, r):
                 place = tuple(int(name in used or name in chosen) for name in names)
@@ -342,10 +328,12 @@ def _expanded(
                 product: Any = 1.0
                 for name in chosen:
                     product = product * shared[name]
-                sum_ += coefficient[:, None] * product
-                any_ = True
-        if any_:
+                np.multiply(coefficient[:, None], product, out=part if empty else term)
+                if not empty:
+                    part += term
+                empty = False
+        if not empty:
             for name in used:
-                sum_ *= own[name]
-            total += sum_
+                part *= own[name]
+            total += part
     return total

@@ -68,9 +68,12 @@ class Work:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """What the model says of one chip at some sizes, ascending: before any assumption about the user's code."""
+    """What the model says of one chip at some sizes, ascending: before any assumption about the user's code.
+
+    One object for each question asked of the model, so that what follows from it is kept by its identity.
+    """
 
     chips: np.ndarray
     mfu: np.ndarray  # bf16 basis
@@ -92,7 +95,12 @@ class Reach:
     @property
     def holding(self) -> tuple[int, ...]:
         """Sizes at which some plan fits."""
-        return tuple(int(n) for n in self.chips[self.fits])
+        return _holding(self)
+
+
+@lru_cache(maxsize=1024)
+def _holding(r: Reach) -> tuple[int, ...]:
+    return tuple(r.chips[r.fits].astype(int).tolist())
 
 
 def shape_for(scenario: Scenario, catalogue: Catalogue) -> Shape | None:
@@ -254,6 +262,7 @@ def _log_sd(chip: Chips, shape: Shape, n_runs: int) -> float:
     return math.hypot(own, CHOSEN_PLAN_LOG_SD, 0.0 if n_runs else EXTRAPOLATED_LOG_SD)
 
 
+@lru_cache(maxsize=1024)
 def utilisation_at(r: Reach, accelerator: Accelerator, chips: float) -> Utilisation:
     """The speed at one size, with its range and what stands behind it."""
     speeds = Speeds(r.chips, r.mfu)
