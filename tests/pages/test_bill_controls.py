@@ -49,5 +49,19 @@ def test_parts_left_out_stand_in_the_link_and_not_in_the_bill(app: AppTest) -> N
     assert param(app, "bill_without") == "experiments,storage"
 
 
+def said(app: AppTest) -> str:
+    return text(app).replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_the_uplift_stands_beside_what_surveys_find(app: AppTest) -> None:
-    assert "Surveys find 15" in text(app).replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+    assert "surveys find 15–30 %" in said(opened(COST))  # beside the chart, with every expander closed
+    assert "Surveys of real bills find 15 % to 30 %" in said(app)
+    assert "Nothing here: Failed runs, Evaluation, Data, Egress, Support." in said(app)
+
+
+def test_parts_that_are_billed_are_not_said_to_be_nothing(app: AppTest) -> None:
+    field(app, "failed_share").set_value("10").run()
+    field(app, "support_share").set_value("5").run()
+    assert "Nothing here: Evaluation, Data, Egress." in said(app)
+    field(app, "failed_share").set_value("100").run()  # a fourth run: the bill is over its rent by more than any survey
+    assert "Nothing here" not in said(app)

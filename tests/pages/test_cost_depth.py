@@ -9,7 +9,7 @@ from core.catalogue import Catalogue
 from .test_pages import in_order, opened, param, text, unfolded
 
 COST = "pages/2_cost.py"
-DEPTH = ("cash", "commit", "own", "earn")
+DEPTH = ("cash", "own", "earn")
 
 
 def test_every_expander_opens_on_every_preset(catalogue: Catalogue) -> None:
@@ -52,10 +52,15 @@ def test_every_plan_has_its_cash_on_a_calendar(plan: str) -> None:
 
 def test_the_expanders_say_what_to_do() -> None:
     said = text(unfolded(opened(COST), *DEPTH)).replace("\\", "")
-    assert "TPU v5p is cheapest on demand; a 3-year commitment pays from 45" in said
+    assert "v5p rents a chip for: on demand $4.20/h" in said and "3-year commitment $1.89/h" in said
     assert "MWh" in said and "t CO2" in said
     assert "a month of gross profit for 12 months" in said
     assert "rented: rent." in said
+
+
+def test_committing_stands_among_the_open_charts() -> None:
+    said = text(opened(COST)).replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+    assert "Do not commit: you would use 12 % of the year, break-even is 45 %" in said
 
 
 def test_closed_they_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +69,6 @@ def test_closed_they_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*_: object) -> None:
         raise AssertionError("made while closed")
 
-    for name in ("cashflow_of", "commitment_of", "ownership_of", "margins_of"):
+    for name in ("cashflow_of", "ownership_of", "margins_of"):
         monkeypatch.setattr(cost_depth, name, asked)
     in_order(opened(COST))

@@ -51,14 +51,11 @@ HOSTILE = {
 
 
 def opened(file: str = PAGES[0], **params: str) -> AppTest:
-    """The app on a page with a query."""
+    """The app on a page with a query, as a link opens it."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in params.items():
         app.query_params[name] = value
-    app.run()
-    if file != PAGES[0]:
-        app.switch_page(file).run()
-    return app
+    return app.switch_page(file).run()
 
 
 def unfolded(app: AppTest, *names: str) -> AppTest:
@@ -84,6 +81,11 @@ def text(app: AppTest) -> str:
     return "\n".join([*(h.value for h in app.header), *(m.value for m in app.markdown), *(e.value for e in app.error)])
 
 
+def everything_drawn(app: AppTest) -> list[tuple[str, str]]:
+    """Every element of the page with its content, in order."""
+    return [(type(element).__name__, str(getattr(element, "value", element.type))) for element in app.main]
+
+
 def in_order(app: AppTest) -> None:
     """No exception, neither shown nor swallowed by the guard, and an answer."""
     assert not app.exception
@@ -97,6 +99,16 @@ def test_the_page_opens(file: str) -> None:
     in_order(app)
     assert [s.key for s in app.select_slider] == ([] if file in WITHOUT_STRIP else ["w_chips", "w_mfu", "w_budget"])
     assert app.sidebar.selectbox(key="w_preset").value == "continue_70b"
+
+
+@pytest.mark.parametrize("file", PAGES[1:])
+def test_a_page_is_the_same_by_a_link_and_from_the_overview(file: str) -> None:
+    params = {"chips": "256", "preset": "pretrain_8b", "lang": "en"}
+    linked = opened(file, **params)
+    walked = opened(**params).switch_page(file).run()
+    in_order(walked)
+    assert everything_drawn(walked) == everything_drawn(linked)
+    assert walked.query_params == linked.query_params
 
 
 @pytest.mark.parametrize("file", PAGES)
