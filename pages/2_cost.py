@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import cost_against
+from core.economics.commitment import commitment_of
 from core.economics.tornado import tornado
 from core.economics.verdict import cost_verdict
 from ui import bill_controls, cost_controls, cost_depth, frame, markup, money_tables, wording
-from ui.charts import bill_chart, sweep_chart, tornado_chart
+from ui.charts import bill_chart, commitment_chart, sweep_chart, tornado_chart
 
 view = frame.current()
 t, report = view.t, view.report
@@ -18,9 +19,11 @@ frame.old_data(view)
 cost_controls.draw(view)
 st.html(money_tables.figure_strip(report, t))
 
-bill = bill_chart(report, view.scheme, t)
+commitment = commitment_of(report.focus, report.scenario, view.catalogue)
+bill = bill_chart(report, view.scheme, t, bill_controls.uplift_short(view))
 sweep = sweep_chart(report, cost_against(report, cost_controls.chosen_axis(view), view.catalogue), view.scheme, t)
 swings = tornado_chart(report, tornado(report, view.catalogue), view.scheme, t)
+commit = commitment_chart(report, commitment, view.scheme, t)
 with st.container(key="cards"):
     st.html(markup.CARDS)
     left, right = st.columns(2, gap="small")
@@ -28,15 +31,19 @@ with st.container(key="cards"):
         frame.chart_card(bill)
     with right:
         frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
-    frame.chart_card(swings)
+    left, right = st.columns(2, gap="small")
+    with left:
+        frame.chart_card(swings)
+    with right:
+        frame.chart_card(commit)
 
 
 def lines() -> None:
     """The bill in full, and the tables behind the charts."""
     st.html(money_tables.bill_table(report, view.scheme, t))
-    frame.downloads(view, (bill, sweep, swings))
+    frame.downloads(view, (bill, sweep, swings, commit))
 
 
 frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)
 frame.expander(t("What the bill counts"), "open_counts", lambda: bill_controls.draw(view))
-cost_depth.draw(view)
+cost_depth.draw(view, commitment)

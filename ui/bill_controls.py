@@ -7,7 +7,8 @@ from typing import get_args
 import streamlit as st
 
 from core.economics.bill import uplift_share
-from core.numbers import percent
+from core.numbers import EN_DASH, percent, percent_fine
+from core.records import Constant
 from core.report import Report
 from core.scenario import DataCloud, Scenario
 from ui.charts.findings import BILL_PARTS, part_name
@@ -15,6 +16,7 @@ from ui.controls import Control, Desk, Values, number, plain, use
 from ui.frame import View, small
 
 UPLIFT_ROW = "hidden_uplift"
+UPLIFT_PARTS = ("failed_runs", "evaluation", "data", "storage", "egress", "support")
 
 
 def _show_without(scenario: Scenario, report: Report, desk: Desk) -> list[str]:
@@ -75,17 +77,46 @@ def draw(view: View) -> None:
 
 def uplift_line(view: View) -> str:
     """How much the focus's cash bill is over the rent of its chips, beside what surveys find; "" without a bill."""
-    p, t = view.report.focus, view.t
-    row = view.catalogue.constants.get(UPLIFT_ROW)
-    bill = p.bills["cash"] if p.bills else None
-    rent = bill.chips_usd + bill.experiments_usd if bill else 0.0
-    if bill is None or row is None or rent <= 0:
+    found = _uplift(view)
+    if found is None:
         return ""
-    return t(
-        "{name}: {over} over the rent of its chips, before credits. Surveys find {low} to {high} ({source}).",
-        name=p.label,
-        over=percent(uplift_share(bill.total_usd, bill.credits_usd, rent)),
+    t, (over, row, missing) = view.t, found
+    said = t(
+        "{name}: {over} over the rate card, before credits: what the bill has beside the rent of final run and "
+        "experiments. Surveys of real bills find {low} to {high} ({source}).",
+        name=view.report.focus.label,
+        over=percent_fine(over),
         low=percent(row.low),
         high=percent(row.high),
         source=row.source,
     )
+    if over >= row.low or not missing:
+        return said
+    return said + " " + t("Nothing here: {parts}.", parts=", ".join(part_name(part, t) for part in missing))
+
+
+def uplift_short(view: View) -> str:
+    """The same as a few words beside the chart of the bill."""
+    found = _uplift(view)
+    if found is None:
+        return ""
+    over, row, _ = found
+    return view.t(
+        "{name}: {over} over the rate card, surveys find {low}{dash}{high}",
+        name=view.report.focus.label,
+        over=percent_fine(over),
+        low=f"{row.low * 100:.0f}",
+        high=percent(row.high),
+        dash=EN_DASH,
+    )
+
+
+def _uplift(view: View) -> tuple[float, Constant, list[str]] | None:
+    """How much the focus's cash bill is over its rent, what surveys find, and which usual parts are nothing."""
+    p, row = view.report.focus, view.catalogue.constants.get(UPLIFT_ROW)
+    bill = p.bills["cash"] if p.bills else None
+    rent = bill.chips_usd + bill.experiments_usd if bill else 0.0
+    if bill is None or row is None or rent <= 0:
+        return None
+    missing = [part for part in UPLIFT_PARTS if getattr(bill, f"{part}_usd") <= 0]
+    return float(uplift_share(bill.total_usd, bill.credits_usd, rent)), row, missing

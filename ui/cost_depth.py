@@ -6,23 +6,22 @@ import pandas as pd
 import streamlit as st
 
 from core.economics.cashflow import cashflow_of
-from core.economics.commitment import commitment_of, version_chip_hours
+from core.economics.commitment import Commitment, version_chip_hours
 from core.economics.earning import margins_of
 from core.economics.energy import energy_of
 from core.economics.ownership import ownership_of
 from ui import cash_table
 from ui import cost_depth_tables as tables
-from ui.charts import Chart, commitment_chart
-from ui.frame import View, chart_card, downloads, expander, small
+from ui.charts import Chart
+from ui.frame import View, downloads, expander, small
 from ui.wording import platform_names
 
 
-def draw(view: View) -> None:
-    """Every part below the charts."""
+def draw(view: View, commitment: Commitment | None) -> None:
+    """Every part below the charts. ``commitment``: what the chart of it shows, whose prices are those of rent."""
     t = view.t
     expander(t("Cash by month"), "open_cash", lambda: _cash(view))
-    expander(t("Commit or not"), "open_commit", lambda: _commit(view))
-    expander(t("Rent or buy"), "open_own", lambda: _own(view))
+    expander(t("Rent or buy"), "open_own", lambda: _own(view, commitment))
     expander(t("What this version must earn"), "open_earn", lambda: _earn(view))
 
 
@@ -53,17 +52,10 @@ def _cash(view: View) -> None:
         _save(view, "cash_by_month", t("cash by month"), cash_table.cash_frame(flow))
 
 
-def _commit(view: View) -> None:
-    found = commitment_of(view.report.focus, view.scenario, view.catalogue)
-    chart = commitment_chart(view.report, found, view.scheme, view.t)
-    chart_card(chart)
-    if found is not None and chart.figure is not None:
-        _say(tables.offers_line(found, view.t))
-        downloads(view, [chart], key="downloads_commitment")
-
-
-def _own(view: View) -> None:
+def _own(view: View, commitment: Commitment | None) -> None:
     t, report = view.t, view.report
+    if commitment is not None:
+        _say(tables.offers_line(commitment, platform_names(report.platforms, t)[report.focus.id], t))
     pairs = [(p, ownership_of(p.accelerator, view.catalogue)) for p in report.platforms]
     found = [(p, own) for p, own in pairs if own is not None]
     if not found:

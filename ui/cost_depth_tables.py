@@ -33,19 +33,16 @@ if TYPE_CHECKING:
 IDLE = 0.001  # of a year: hardware used less stands idle, and an hour of its work has no price
 
 
-# Commit or not
+# Rent or buy
 
 
-def offers_line(found: Commitment, t: Translate = identity) -> str:
-    """The prices behind the lines, dated, with who asks them."""
+def offers_line(found: Commitment, name: str, t: Translate = identity) -> str:
+    """The prices of renting, on demand and under each commitment, dated, with who asks them."""
     said = []
     for o in found.options:
         what = f"{plan_name(o.plan, t)} {rate(o.price)}"
         said.append(f"{what}, {o.offer.provider}, {o.offer.date_text()}" if o.offer else f"{what}, {t('your quote')}")
-    return fill(t("Prices a chip: {offers}."), {"offers": "; ".join(said)})
-
-
-# Rent or buy
+    return fill(t("{name} rents a chip for: {offers}."), {"name": name, "offers": "; ".join(said)})
 
 
 def yearly_use(p: PlatformEstimate, report: Report) -> float | None:

@@ -223,14 +223,14 @@ def test_credits_are_negative_and_the_bars_add_up() -> None:
     report = build_report((Row("tpu_v5p", 200e3, "GCP", credits=-100e3), Row("h100_sxm", 130e3, "AWS")), reference=None)
     figure = bill_chart(report, "light").figure
     totals = sum(np.array(trace.x) for trace in figure.data)
-    assert totals == pytest.approx([130e3, 200e3])
+    assert totals == pytest.approx([200e3, 130e3])
     assert min(figure.data[-1].x) == -100e3
 
 
-def test_bars_are_sorted_as_the_table_and_start_at_zero(report: Report) -> None:
+def test_the_dearest_bar_is_on_top_and_bars_start_at_zero(report: Report) -> None:
     figure = bill_chart(report, "light").figure
     totals = sum(np.array(trace.x) for trace in figure.data)
-    assert list(totals) == sorted(totals)
+    assert list(totals) == sorted(totals, reverse=True)
     assert figure.layout.xaxis.range[0] == 0
 
 

@@ -28,15 +28,17 @@ def _part_notes(
     x_ends: tuple[float, float],
     y: float,
     narrow: float,
+    right: float,
     palette: Palette,
     t: Translate,
 ) -> tuple[list[Props], int]:
     """Names above the top bar, pushed apart; in two rows when one does not hold them. Returns rows used.
 
-    ``narrow`` is the plot's width in px on a phone: what is clear there is clear on a wider one.
+    ``narrow`` is the plot's width in px on a phone, ``right`` the margin beside it: what is clear there is clear on
+    a wider one.
     """
     x_low, x_high = x_ends
-    room = narrow + 40  # names may reach over the right margin, where nothing else stands at their height
+    room = narrow + right - 4  # names may reach over the right margin, where nothing else stands at their height
     scale = narrow / (x_high - x_low)
     named = [(findings.part_name(part, t), (start + width / 2 - x_low) * scale) for part, start, width in parts]
     if not named:
@@ -157,7 +159,7 @@ def _bill_figure(
         start += max(bills[0][part], 0.0)
     values = [_value(total, *whisker) for total, whisker in zip(totals, whiskers, strict=True)]
     left, right = label_margin([names[p.id] for p in shown], 44) + 4, label_margin(values, 58)
-    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, PHONE_WIDTH - left - right, palette, t)
+    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, PHONE_WIDTH - left - right, right, palette, t)
     shapes: list[Props] = []
     for i, (p, bill, gross, (p10, p90)) in enumerate(zip(shown, bills, positive, whiskers, strict=True)):
         shapes.append(_outline(i, gross, thickness, styles[p.id].colour))
@@ -194,8 +196,10 @@ def _bill_figure(
     )
 
 
-def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart:
-    """The bill of every platform by component, in the scenario's basis, cheapest first as in the table."""
+def bill_chart(report: Report, scheme: Scheme, t: Translate = identity, beside: str = "") -> Chart:
+    """The bill of every platform by component, in the scenario's basis, the dearest on top: its parts have room for
+    their names. ``beside``: what the subtitle adds to what is drawn.
+    """
     shown = sorted((p for p in report.platforms if findings.competes(p)), key=lambda p: findings.bill_total(p, report))
     names = findings.starred(report, platform_names(report.platforms, t, full=True))
     bases = {
@@ -205,6 +209,7 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
     }
     subtitle = [
         bases[report.scenario.basis],
+        beside,
         findings.star_note(report, (p.id for p in shown), t),
         findings.left_out(report, (p.id for p in shown), t),
     ]
@@ -215,7 +220,7 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity) -> Chart
         t("bill by part"),
         title,
         ". ".join(part for part in subtitle if part),
-        None if empty else _bill_figure(report, shown, names, scheme, t),
+        None if empty else _bill_figure(report, shown[::-1], names, scheme, t),
         empty,
         lambda: frames.bill_frame(report),
         alt=fill(t("Bill by component. {title}."), {"title": title}),

@@ -27,6 +27,7 @@ _DASHES = ("solid", "dash", "dot")
 _CROSSING = 9.0  # px of a mark
 _CLEAR = 18.0  # px between two lines that a text fits into
 _BOLD = 6.0  # px that a bold name is wider
+_POINTS = 21  # of a line: they are straight, so these are for the pointer
 _BIT = 0.001  # of a year: less is not told apart from nothing
 
 
@@ -52,18 +53,22 @@ def commitment_title(found: Commitment, name: str, t: Translate = identity) -> s
     values: dict[str, object] = {"name": name, "share": share_text(found.share)}
     if best.plan != "on_demand":
         costs = dict(zip((o.plan for o in found.options), found.year_usd(found.share).tolist(), strict=True))
-        values |= {"plan": plan_name(best.plan, t), "saved": costs["on_demand"] - costs[best.plan]}
-        return fill(t("Used {share} of a year, {name} costs {saved:usd} a year less under a {plan}"), values)
+        values["saved"] = costs["on_demand"] - costs[best.plan]
+        commit = {
+            "commit_1y": t("Commit for 1 year: using {share} of the year, it saves {saved:usd} a year"),
+            "commit_3y": t("Commit for 3 years: using {share} of each year, it saves {saved:usd} a year"),
+        }
+        return fill(commit[best.plan], values)
     if not paying:
-        return fill(t("No commitment pays: {name} is cheapest on demand at any use"), values)
-    values |= {"plan": plan_name(paying[0].plan, t), "from": share_text(paying[0].break_even)}
-    return fill(t("Used {share} of a year, {name} is cheapest on demand; a {plan} pays from {from}"), values)
+        return fill(t("Do not commit: {name} is cheapest on demand at any use"), values)
+    values["from"] = share_text(paying[0].break_even)
+    return fill(t("Do not commit: you would use {share} of the year, break-even is {from}"), values)
 
 
 def _shares(found: Commitment, end: float) -> np.ndarray:
     """Where lines bend, cross or end, and between."""
     points = [0.0, 1.0, end, *(o.break_even for o in _paying(found))]
-    return np.unique(np.clip([*points, *np.linspace(0.0, end, 41)], 0.0, end))
+    return np.unique(np.clip([*points, *np.linspace(0.0, end, _POINTS)], 0.0, end))
 
 
 def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> go.Figure:
@@ -184,7 +189,12 @@ def commitment_chart(report: Report, found: Commitment | None, scheme: Scheme, t
     """Cost of a year of the focus's chips against how much of it they are used, by plan."""
     key, name = "commitment", t("cost of a year by plan")
     focus = platform_names(report.platforms, t, full=True)[report.focus.id]
-    words: dict[str, object] = {"name": focus, "n": report.focus.size.chips, "hours": HOURS_PER_YEAR}
+    words: dict[str, object] = {
+        "name": focus,
+        "chip": report.focus.accelerator.short_name,
+        "n": report.focus.size.chips,
+        "hours": HOURS_PER_YEAR,
+    }
     if found is None or len(found.options) < 2 or not np.any(found.year_usd(1.0) > 0):
         if found is None:
             empty = fill(t("{name} has no on-demand price or no time here, so there is nothing to compare."), words)
@@ -194,7 +204,7 @@ def commitment_chart(report: Report, found: Commitment | None, scheme: Scheme, t
             empty = t("Every price is zero, so every plan costs the same.")
         return Chart(key, name, t("Nothing to commit to"), "", None, empty, lambda: commitment_frame(found))
     title = commitment_title(found, focus, t)
-    subtitle = fill(t("$ a year for {n:int} chips by share of the year they are used (100 % is {hours:int} h)"), words)
+    subtitle = fill(t("{n:int} {chip} chips, $ a year against hours used (100 % is {hours:int} h)"), words)
     if found.share > 1:
         subtitle += t("; beyond that, hours at the on-demand price")
     return Chart(

@@ -35,6 +35,7 @@ _MOST_POINTS = 48
 _TICK_GAP = 8.0  # px between the texts of two ticks
 _BEFORE, _AFTER = 0.02, 0.05  # of the span, what the axis goes on beyond its first and last point
 _CLAIM_WIDTH, _CLAIM_HEIGHT = 84.0, 46.0  # px of the lines of the claim at the plot's top
+_NAME_HEIGHT = 15.0  # px of the name of the fixed part
 _DIVISOR = 1e-100  # USD; nothing is divided by less, which could pass the range of numbers
 _LOG_FROM = 25.0  # lines that end further apart than this factor get a log cost axis
 
@@ -257,8 +258,10 @@ def _mark_iterations(
 ) -> None:
     """The part that does not grow with iterations, and the "5 iterations" rule met in articles."""
     fixed = float(sweep.fixed_usd[focus]) if focus >= 0 else 0.0
+    foot = 0.0  # where the line of the claim begins: above the name of the fixed part
     if math.isfinite(fixed) and fixed > 0.01 * y_ends[1] and not log_y:  # less is a hairline with a name
         tall = fixed / (y_ends[1] - y_ends[0]) * plot_height
+        foot = (max(tall, _NAME_HEIGHT) + 1) / plot_height
         shapes.append(
             {
                 "type": "rect",
@@ -276,18 +279,19 @@ def _mark_iterations(
             note(
                 fill(t("fixed: port and set-up, {cost:usd}"), {"cost": fixed}),
                 1,
-                0 if tall < 15 else fixed / 2,
+                0 if tall < _NAME_HEIGHT else fixed / 2,
                 palette.muted,
                 x_paper=True,
                 anchor="right",
                 x_shift=-6,
-                y_anchor="bottom" if tall < 15 else "middle",
+                y_anchor="bottom" if tall < _NAME_HEIGHT else "middle",
                 size=FONT_SIZE_SMALL,
             )
         )
     claimed = float(CLAIMED_ITERATIONS)
     if x_ends[0] < claimed < x_ends[1]:
-        shapes.append(line(claimed, 0, claimed, 1, palette.reference, dash="dot", width=REFERENCE_WIDTH, y_paper=True))
+        rule = line(claimed, foot, claimed, 1, palette.reference, dash="dot", width=REFERENCE_WIDTH, y_paper=True)
+        shapes.append(rule)
         notes.append(
             note(
                 t("claim: “over 5<br>iterations<br>TPU wins”"),
@@ -372,9 +376,9 @@ def sweep_chart(report: Report, sweep: Sweep, scheme: Scheme, t: Translate = ide
     empty = findings.nothing_to_draw(float(np.nanmax(sweep.total_usd[rows])) if rows else None, t)
     subtitle = [
         fill(
-            t("{basis} against {axis}; band speed P10–P90, ring = yours")
+            t("{basis} against {axis}; band speed P10–P90, ring\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}yours")
             if focus in rows and _has_band(sweep, focus)
-            else t("{basis} against {axis}; ring = yours"),
+            else t("{basis} against {axis}; ring\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}yours"),
             {"basis": bases[report.scenario.basis], "axis": against},
         ),
         "" if sweep.axis == "mfu" else findings.star_note(report, (sweep.ids[i] for i in rows), t),
