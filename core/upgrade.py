@@ -115,6 +115,9 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "money bound in own hardware | assumption: between secured equipment credit and what investors ask",
         "ownership_upkeep | ownership | 0.03 | 0.05 | 0.08 | fraction | 2026 | assumption | support contract, spares "
         "and repair a year over the purchase price | assumption: vendor support contracts and spares",
+        "ownership_chips_per_engineer | ownership | 100 | 500 | 2000 | chips | 2026 | assumption | chips of one's own "
+        "that one engineer keeps running | assumption: some engineers for a cluster of thousands, one at least for a "
+        "few servers",
         "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a "
         "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",

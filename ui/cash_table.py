@@ -12,19 +12,18 @@ import numpy as np
 import pandas as pd
 
 from core.economics.cashflow import in_cents
-from core.numbers import HOURS_PER_YEAR, fill, integer, usd_cents
+from core.economics.commitment import committed_month_usd
+from core.numbers import fill, integer, usd_cents
 from ui.charts.findings import BILL_PARTS, part_name
 from ui.markup import head, table
 from ui.money_tables import money
-from ui.wording import DASH, Translate, identity
+from ui.wording import DASH, Translate, identity, say
 
 if TYPE_CHECKING:
     from core.economics.cashflow import CashFlow
     from core.economics.energy import Energy
     from core.report import PlatformEstimate
     from ui.theme import Scheme
-
-COMMITTED_MONTH = HOURS_PER_YEAR / 12  # hours a month that a commitment is paid for
 
 
 def period_name(i: int, step: int, t: Translate = identity) -> str:
@@ -87,14 +86,13 @@ def cash_frame(flow: CashFlow) -> pd.DataFrame:
 def cash_lines(p: PlatformEstimate, flow: CashFlow, t: Translate = identity) -> list[str]:
     """What the table cannot say: terms, waiting, and when the cash is out."""
     lines = []
-    if flow.prepaid:
-        lines.append(t("A capacity block is paid in full before its chips start."))
+    if flow.ahead is not None:
+        lines.append(say(flow.ahead, t))
     if p.platform.plan in ("commit_1y", "commit_3y") and p.price_usd_per_chip_hour:
-        owed = p.size.chips * COMMITTED_MONTH * p.price_usd_per_chip_hour
         lines.append(
             fill(
                 t("The commitment owes {owed:usd} a month, used or not; the table has only the hours used."),
-                {"owed": owed},
+                {"owed": committed_month_usd(p.size.chips, p.price_usd_per_chip_hour)},
             )
         )
     if p.wait_weeks is not None and p.wait_weeks[1] > 0:

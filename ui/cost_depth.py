@@ -26,9 +26,11 @@ def draw(view: View, commitment: Commitment | None) -> None:
 
 
 def _say(*texts: str) -> None:
-    for text in texts:
-        if text:
-            st.markdown(small(text))
+    """Sentences, each on a line of its own."""
+    with st.container(gap="xxsmall"):
+        for text in texts:
+            if text:
+                st.markdown(small(text))
 
 
 def _save(view: View, key: str, name: str, frame: pd.DataFrame) -> None:
@@ -39,7 +41,7 @@ def _save(view: View, key: str, name: str, frame: pd.DataFrame) -> None:
 def _cash(view: View) -> None:
     t, report, p = view.t, view.report, view.report.focus
     name = platform_names(report.platforms, t, full=True)[p.id]
-    flow = cashflow_of(p, report.scenario)
+    flow = cashflow_of(p, report.scenario, view.catalogue)
     if flow is None:
         _say(t("{name} has no total here, so there is no cash to lay on a calendar.", name=name))
     else:
@@ -54,21 +56,25 @@ def _cash(view: View) -> None:
 
 def _own(view: View, commitment: Commitment | None) -> None:
     t, report = view.t, view.report
-    if commitment is not None:
-        _say(tables.offers_line(commitment, platform_names(report.platforms, t)[report.focus.id], t))
     pairs = [(p, ownership_of(p.accelerator, view.catalogue)) for p in report.platforms]
     found = [(p, own) for p, own in pairs if own is not None]
+    rented = ""
+    if commitment is not None:
+        rented = tables.offers_line(commitment, platform_names(report.platforms, t)[report.focus.id], t)
     if not found:
         names = ", ".join(dict.fromkeys(p.accelerator.short_name for p in report.platforms))
-        _say(t("No price of a server with {names} is in these tables, so there is nothing to buy.", names=names))
+        _say(
+            t("No price of a server with {names} is in these tables, so there is nothing to buy.", names=names), rented
+        )
         return
     first = next((pair for pair in found if pair[0].is_focus), found[0])
-    missing = report.focus.accelerator.short_name
+    missing = ""
     if not first[0].is_focus:
-        _say(
-            t("No price of a server with {name} is in these tables; of what is compared these have one.", name=missing)
+        missing = t(
+            "No price of a server with {name} is in these tables; of what is compared these have one.",
+            name=report.focus.accelerator.short_name,
         )
-    _say(tables.ownership_line(*first, report, t))
+    _say(tables.ownership_line(*first, report, t), missing, rented)
     st.html(tables.ownership_table(found, report, view.scheme, t))
     st.html(tables.inputs_table(*first, view.scheme, t))
     _save(view, "rent_or_buy", t("rent or buy"), tables.ownership_frame(found, report))

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 from core.dates import date_text
-from core.economics.commitment import used_share, version_chip_hours
+from core.economics.commitment import used_share, version_chip_hours, versions_for
 from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, revenue_per_month
-from core.numbers import EN_DASH, fill, integer, rate
+from core.economics.ownership import IDLE_USE
+from core.numbers import EN_DASH, NBSP, fill, integer, rate, usd
 from ui.charts.commitment import share_text
 from ui.markup import head, table, two
 from ui.money_tables import money
-from ui.theme import Scheme
+from ui.theme import Scheme, Style, platform_styles
 from ui.wording import DASH, Translate, identity, plan_name, platform_names, why_no_total
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from core.economics.commitment import Commitment
     from core.economics.ownership import Ownership, OwnInput
     from core.report import PlatformEstimate, Report
-
-IDLE = 0.001  # of a year: hardware used less stands idle, and an hour of its work has no price
 
 
 # Rent or buy
@@ -42,7 +41,7 @@ def offers_line(found: Commitment, name: str, t: Translate = identity) -> str:
     for o in found.options:
         what = f"{plan_name(o.plan, t)} {rate(o.price)}"
         said.append(f"{what}, {o.offer.provider}, {o.offer.date_text()}" if o.offer else f"{what}, {t('your quote')}")
-    return fill(t("{name} rents a chip for: {offers}."), {"name": name, "offers": "; ".join(said)})
+    return fill(t("Rent of a {name} chip: {offers}."), {"name": name, "offers": "; ".join(said)})
 
 
 def yearly_use(p: PlatformEstimate, report: Report) -> float | None:
@@ -63,7 +62,7 @@ def ownership_table(
     found: Sequence[tuple[PlatformEstimate, Ownership]], report: Report, scheme: Scheme, t: Translate = identity
 ) -> str:
     """A row per platform whose server has a price: an own hour at this use and in full use, rent, and break-even."""
-    names = platform_names(report.platforms, t, full=True)
+    names, styles = platform_names(report.platforms, t, full=True), platform_styles(report.platforms, scheme)
     header = head(
         [
             (escape(t("Chip")), False),
@@ -78,19 +77,22 @@ def ownership_table(
     rows = ""
     for p, own in found:
         use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
-        at_use = two(EN_DASH, "") if use is None or use < IDLE else _span(own.per_hour(min(use, 1.0)), "rate")
+        at_use = two(EN_DASH, "") if use is None else _span(own.per_hour(use), "rate")
         rows += (
-            f'<tr><th scope="row">{escape(names[p.id])}</th>'
+            f"<tr>{_named(names[p.id], styles[p.id])}"
             f'<td class="n v">{EN_DASH if use is None else escape(share_text(use))}</td>'
             f"{at_use}{_span(own.per_hour(1.0), 'rate')}"
             f'<td class="n v">{EN_DASH if rent is None else rate(rent)}</td>'
             f"{two(EN_DASH, '') if rent is None else _pays(own.break_even(rent), t)}"
             f"{_span(own.standing_usd_per_year, 'usd')}</tr>"
         )
-    note = t(
-        "Per chip: likely; below it every input at its cheap end to every one at its dear end. Staff is not in it."
-    )
+    note = t("Per chip: likely; below it every input at its cheap end to every one at its dear end.")
     return table(f"{header}<tbody>{rows}</tbody>", t("Rent or buy, per chip"), scheme, note)
+
+
+def _named(name: str, style: Style) -> str:
+    """The first cell of a platform's row, with its colour."""
+    return f'<th scope="row"><span class="s" style="background:{style.colour}"></span>{escape(name)}</th>'
 
 
 def _pays(shares: np.ndarray, t: Translate) -> str:
@@ -98,18 +100,21 @@ def _pays(shares: np.ndarray, t: Translate) -> str:
         return share_text(share) if share <= 1 else t("never")
 
     low, likely, high = (one(float(share)) for share in shares)
-    return two(escape(likely), "" if low == high else escape(f"{low}{DASH}{high}"))
+    if low == high:
+        return two(escape(likely), "")
+    sign = f"{NBSP}%"
+    low = low.removesuffix(sign) if low.endswith(sign) and high.endswith(sign) else low
+    return two(escape(likely), escape(f"{low}{DASH}{high}"))
 
 
 def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Translate = identity) -> str:
     """What to do with one chip: rent or buy at the use that the scenario comes to."""
     use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
     values: dict[str, object] = {"name": p.accelerator.short_name, "idle": float(own.standing_usd_per_year[1])}
-    if use is None or use < IDLE:
-        return fill(
-            t("{name}: a chip of your own that hardly works costs {idle:usd} a year all the same: rent."), values
-        )
-    values |= {"share": share_text(use), "own": float(own.per_hour(min(use, 1.0))[1])}
+    if use is None or use < IDLE_USE:
+        said = t("{name}: a chip of your own that hardly works costs {idle:usd} a year all the same: rent.")
+        return " ".join(filter(None, (fill(said, values), _pays_from(p, own, report, t))))
+    values |= {"share": share_text(use), "own": float(own.per_hour(use)[1])}
     if rent is None:
         return fill(
             t("{name}: used {share} of a year, a chip of your own costs {own:rate}; there is no rent to compare."),
@@ -121,10 +126,23 @@ def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Trans
             t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: buy."),
             values,
         )
-    return fill(
-        t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: rent."),
-        values,
-    )
+    said = t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: rent.")
+    return " ".join(filter(None, (fill(said, values), _pays_from(p, own, report, t))))
+
+
+def _pays_from(p: PlatformEstimate, own: Ownership, report: Report, t: Translate) -> str:
+    """How much one would have to do for buying to pay; empty without a rent."""
+    if p.price_usd_per_chip_hour is None:
+        return ""
+    share = float(own.break_even(p.price_usd_per_chip_hour)[1])
+    if not share <= 1:
+        return t("Even in full use buying does not pay at that rent.")
+    hours = version_chip_hours(p, report.scenario)
+    if not hours:
+        return fill(t("Buying pays from {share} of a year."), {"share": share_text(share)})
+    needed = float(versions_for(share, hours, p.size.chips))
+    values: dict[str, object] = {"share": share_text(share), "n": math.ceil(needed - 1e-9), "chips": p.size.chips}
+    return fill(t("Buying pays from {share} of a year: {n:int} versions like this one on {chips:int} chips."), values)
 
 
 def input_name(name: str, chips: int, t: Translate = identity) -> str:
@@ -136,8 +154,10 @@ def input_name(name: str, chips: int, t: Translate = identity) -> str:
         "residual": t("Left of the price after its life"),
         "money": t("Cost of money a year"),
         "upkeep": t("Upkeep a year, share of the purchase"),
+        "engineer": t("An engineer to run it, a year"),
+        "per_engineer": t("Chips that one engineer runs"),
         "power": t("Power a chip"),
-        "pue": t("Building's energy over servers' (PUE)"),
+        "pue": t("Building’s energy over the servers’ (PUE)"),
         "electricity": t("Electricity"),
         "colocation": t("Colocation"),
     }.get(name, name)
@@ -157,16 +177,34 @@ def inputs_table(p: PlatformEstimate, own: Ownership, scheme: Scheme, t: Transla
     rows = "".join(
         f'<tr><th scope="row" class="p">{escape(input_name(i.name, own.chips_per_server, t))}'
         f"<small>{escape(_dated(i))}</small></th>"
-        f'<td class="n v">{_plain(i.cheap)}</td><td class="n v">{_plain(i.likely)}</td>'
-        f'<td class="n v">{_plain(i.dear)}</td><td>{escape(i.unit)}</td></tr>'
+        f'<td class="n v">{_plain(i.cheap, i.unit)}</td><td class="n v">{_plain(i.likely, i.unit)}</td>'
+        f'<td class="n v">{_plain(i.dear, i.unit)}</td><td class="w">{escape(_unit(i.unit, t))}</td></tr>'
         for i in own.inputs
     )
     label = fill(t("What owning {name} rests on"), {"name": p.accelerator.short_name})
     return table(f"{header}<tbody>{rows}</tbody>", label, scheme)
 
 
-def _plain(value: float) -> str:
+def _plain(value: float, unit: str) -> str:
+    if unit == "fraction":
+        return f"{value * 100:g}{NBSP}%"
+    if unit.startswith("USD"):
+        return usd(value) if value >= 1 else f"${value:g}"
     return integer(value) if value >= 1000 else f"{value:g}"
+
+
+def _unit(unit: str, t: Translate) -> str:
+    """What stands beside a value that shows no unit of its own."""
+    return {
+        "fraction": "",
+        "ratio": "",
+        "USD": "",
+        "USD/year": "",
+        "years": t("years"),
+        "chips": t("chips"),
+        "USD/kWh": t("a kWh"),
+        "USD/kW-month": t("a kW and month"),
+    }.get(unit, unit)
 
 
 def _dated(i: OwnInput) -> str:
@@ -179,7 +217,7 @@ def ownership_frame(found: Sequence[tuple[PlatformEstimate, Ownership]], report:
     for p, own in found:
         use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
         for i, end in enumerate(("cheap", "likely", "dear")):
-            hour = math.nan if use is None or use < IDLE else float(own.per_hour(min(use, 1.0))[i])
+            hour = math.nan if use is None else float(own.per_hour(use)[i])
             rows.append(
                 {
                     "platform_id": p.id,
@@ -223,6 +261,7 @@ def earning_line(report: Report, t: Translate = identity) -> str:
 def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t: Translate = identity) -> str:
     """A row per platform: the cost, gross profit a month that pays it back, and the revenue that leaves so much."""
     names, basis = platform_names(report.platforms, t, full=True), report.scenario.basis
+    styles = platform_styles(report.platforms, scheme)
     header = head(
         [
             (escape(t("Platform")), False),
@@ -243,7 +282,7 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
         profit = float(gross_profit_per_month(cost))
         revenue = "".join(f'<td class="n v">{_revenue(profit, m.likely)}</td>' for m in margins)
         rows += (
-            f'<tr><th scope="row">{escape(names[p.id])}</th><td class="n v">{money(cost)}</td>'
+            f'<tr>{_named(names[p.id], styles[p.id])}<td class="n v">{money(cost)}</td>'
             f'<td class="n v"><b>{money(profit)}</b></td>{revenue}</tr>'
         )
     sources = "; ".join(dict.fromkeys(f"{m.item}: {m.source}" for m in margins))

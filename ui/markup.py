@@ -88,7 +88,8 @@ font-weight:500;vertical-align:bottom}}
 .crt .v{{font-variant-numeric:tabular-nums}}
 .crt small{{display:block;font-size:11.5px;line-height:1.3;color:{muted}}}
 .crt small.i{{display:inline;margin-left:5px}}
-.crt tbody th{{position:sticky;left:0;background:{page};z-index:1;padding-left:20px}}
+.crt tbody th{{position:sticky;left:0;background:{page};z-index:1}}
+.crt tbody th:has(.s){{padding-left:20px}}
 .crt thead th:first-child{{position:sticky;left:0;background:{page};z-index:1}}
 .crt tbody th.f{{position:static;padding-left:2px;white-space:normal;min-width:236px;width:48%}}
 .crt th.f b{{display:block}}
@@ -126,6 +127,7 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 @media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
 @media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 14px);
 mask-image:linear-gradient(to left,transparent,#000 14px)}}.crt tr>:last-child{{padding-right:28px}}
+.crt td.w{{min-width:190px}}
 .crt td.n,.crt th.n{{padding-left:2px}}.crt td.n:last-child,.crt th.n:last-child{{padding-right:16px}}
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}

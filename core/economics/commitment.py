@@ -37,6 +37,15 @@ def committed_year_usd(share: Any, chips: Any, price: Any, overage_price: Any) -
     return chips * HOURS_PER_YEAR * (price + np.maximum(0.0, share - 1.0) * overage_price)
 
 
+def committed_month_usd(chips: Any, price: Any) -> Any:
+    """What a commitment owes each month, a twelfth of a year, used or not.
+
+    >>> round(committed_month_usd(128, 2.94))
+    274902
+    """
+    return chips * HOURS_PER_YEAR / 12.0 * price
+
+
 def break_even_share(committed_price: Any, on_demand_price: Any) -> Any:
     """Share of the year from which a commitment costs less: ``committed ÷ on demand``.
 
@@ -57,6 +66,15 @@ def used_share(versions_per_year: Any, chip_hours_per_version: Any, chips: Any) 
     ``versions · chip-hours ÷ (chips · 8,766)``.
     """
     return versions_per_year * chip_hours_per_version / (chips * HOURS_PER_YEAR)
+
+
+def versions_for(share: Any, chip_hours_per_version: Any, chips: Any) -> Any:
+    """Versions a year that keep the chips busy for ``share`` of it: :func:`used_share` the other way round.
+
+    >>> versions_for(0.5, 4383.0, 2)
+    2.0
+    """
+    return share * chips * HOURS_PER_YEAR / chip_hours_per_version
 
 
 @dataclass(frozen=True, slots=True)

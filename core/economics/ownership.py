@@ -1,7 +1,7 @@
 """Rent or buy: what an hour of an own chip costs. Pure, broadcasting; money USD, power kW, time years and hours.
 
-An own chip costs its purchase, network, upkeep and place whether it works or not, and electricity while it works.
-Staff to run it is left out unless given: it is a team's, not a chip's.
+An own chip costs its purchase, network, upkeep, place and the staff to keep it running whether it works or not, and
+electricity while it works.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from core.numbers import HOURS_PER_YEAR
 from core.records import Accelerator
 
 MONTHS_PER_YEAR = 12.0
+IDLE_USE = 0.001  # of a year: hardware used less stands idle, and an hour of its work has no price
 SERVERS = {
     "h100_sxm": ("server_price_8x_h100", 8),
     "h200_sxm": ("server_price_8x_h200", 8),
@@ -56,6 +57,15 @@ def standing_usd_per_year(
     return capital + purchase * upkeep_share + power_kw * colocation * MONTHS_PER_YEAR + staff_usd
 
 
+def staff_usd_per_year(engineer_usd: Any, chips_per_engineer: Any) -> Any:
+    """A chip's share of the people who keep it running: ``USD of an engineer ÷ chips that one looks after``.
+
+    >>> staff_usd_per_year(283_000.0, 500.0)
+    566.0
+    """
+    return engineer_usd / chips_per_engineer
+
+
 def electricity_usd_per_hour(power_kw: Any, pue: Any, tariff: Any) -> Any:
     """Electricity of an hour at full power: ``kW · PUE · USD per kWh``.
 
@@ -88,7 +98,7 @@ def break_even_use(standing_usd: Any, electricity: Any, rent: Any) -> Any:
 class OwnInput:
     """One input of an own chip: at the cheap end, likely, at the dear end; with its unit, source and date."""
 
-    name: str  # server, network, life, residual, money, upkeep, power, pue, electricity, colocation
+    name: str  # server, network, life, residual, money, upkeep, engineer, per_engineer, power, pue, electricity, …
     cheap: float
     likely: float
     dear: float
@@ -108,8 +118,9 @@ class Ownership:
     electricity_usd_per_hour: np.ndarray
 
     def per_hour(self, use: float) -> np.ndarray:
-        """USD per chip-hour of work at one use; NaN at none."""
-        return np.asarray(own_usd_per_hour(self.standing_usd_per_year, self.electricity_usd_per_hour, use))
+        """USD per chip-hour of work at one use; NaN where it stands idle. More than a year is other chips' work."""
+        worked = 0.0 if use < IDLE_USE else min(use, 1.0)
+        return np.asarray(own_usd_per_hour(self.standing_usd_per_year, self.electricity_usd_per_hour, worked))
 
     def break_even(self, rent: float) -> np.ndarray:
         """Share of the year from which it beats a rent."""
@@ -122,13 +133,15 @@ ROWS = {
     "residual": "ownership_residual",
     "money": "ownership_cost_of_money",
     "upkeep": "ownership_upkeep",
+    "engineer": "engineer_cost_us",
+    "per_engineer": "ownership_chips_per_engineer",
     "electricity": "electricity_us",
     "colocation": "colocation_gpu_dense",
 }
-CHEAP_HIGH = ("life", "residual")  # the more of it, the less an hour costs
+CHEAP_HIGH = ("life", "residual", "per_engineer")  # the more of it, the less an hour costs
 
 
-def ownership_of(chip: Accelerator, catalogue: Catalogue, staff_usd_per_year: float = 0.0) -> Ownership | None:
+def ownership_of(chip: Accelerator, catalogue: Catalogue) -> Ownership | None:
     """What an own chip costs; ``None`` where no price of its server, or not every input, is kept.
 
     Cheap and dear take every input at that end at once: a wide range, wider than any likely one.
@@ -149,6 +162,7 @@ def ownership_of(chip: Accelerator, catalogue: Catalogue, staff_usd_per_year: fl
     x = {i.name: np.array([i.cheap, i.likely, i.dear]) for i in inputs}
     bought = purchase_usd(x["server"], chips, x["network"])
     capital = capital_usd_per_year(bought, x["residual"], x["life"], x["money"])
-    standing = standing_usd_per_year(capital, bought, x["upkeep"], x["power"], x["colocation"], staff_usd_per_year)
+    staff = staff_usd_per_year(x["engineer"], x["per_engineer"])
+    standing = standing_usd_per_year(capital, bought, x["upkeep"], x["power"], x["colocation"], staff)
     electricity = electricity_usd_per_hour(x["power"], x["pue"], x["electricity"])
     return Ownership(chips, tuple(inputs), bought, standing, electricity)

@@ -52,10 +52,10 @@ def test_every_plan_has_its_cash_on_a_calendar(plan: str) -> None:
 
 def test_the_expanders_say_what_to_do() -> None:
     said = text(unfolded(opened(COST), *DEPTH)).replace("\\", "")
-    assert "v5p rents a chip for: on demand $4.20/h" in said and "3-year commitment $1.89/h" in said
+    assert "Rent of a v5p chip: on demand $4.20/h" in said and "3-year commitment $1.89/h" in said
     assert "MWh" in said and "t CO2" in said
     assert "a month of gross profit for 12 months" in said
-    assert "rented: rent." in said
+    assert "rented: rent. Buying pays from" in said
 
 
 def test_committing_stands_among_the_open_charts() -> None:

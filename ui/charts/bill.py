@@ -110,7 +110,7 @@ def _bill_figure(
     bills, present = _tinted([findings.bill_parts(p, basis) for p in shown])
     totals = [sum(bill.values()) for bill in bills]
     positive = [sum(v for v in bill.values() if v > 0) for bill in bills]
-    whiskers = [(p.total_usd_p10, p.total_usd_p90) if basis == "cash" else (None, None) for p in shown]
+    whiskers = [(p.range_usd[0], p.range_usd[2]) if p.range_usd else (None, None) for p in shown]
     rows = np.arange(len(shown), dtype=float)
     thickness = min(0.56, _THICKEST / ((HEIGHT_MAIN - 60) / len(shown)))  # few platforms: room, not fat bars
     hover = t("{name}: {part} {cost:usd}, {share:pct} of {total:usd}")
@@ -159,7 +159,8 @@ def _bill_figure(
         start += max(bills[0][part], 0.0)
     values = [_value(total, *whisker) for total, whisker in zip(totals, whiskers, strict=True)]
     left, right = label_margin([names[p.id] for p in shown], 44) + 4, label_margin(values, 58)
-    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, PHONE_WIDTH - left - right, right, palette, t)
+    narrow = PHONE_WIDTH - left - right
+    notes, name_rows = _part_notes(parts, (x_low, x_high), -thickness / 2, narrow, right, palette, t)
     shapes: list[Props] = []
     for i, (p, bill, gross, (p10, p90)) in enumerate(zip(shown, bills, positive, whiskers, strict=True)):
         shapes.append(_outline(i, gross, thickness, styles[p.id].colour))
@@ -178,7 +179,7 @@ def _bill_figure(
         notes.append(note(findings.part_name("credits", t), x_low, -thickness / 2, palette.muted, y_shift=2))
     labels = [Tick(float(i), bold(names[p.id]) if p.is_focus else plain(names[p.id])) for i, p in enumerate(shown)]
     top = 8.0 + 15.0 * max(1, name_rows)
-    ticks = ticks_money_fit(x_high, (PHONE_WIDTH - left - right) * x_high / (x_high - x_low), 4)
+    ticks = ticks_money_fit(x_high, narrow * x_high / (x_high - x_low), 4)
     if x_low < 0:
         step = ticks[1].value - ticks[0].value
         below = [Tick(-k * step, f"\N{MINUS SIGN}{usd(k * step)[1:]}") for k in range(1, int(-x_low / step) + 1)]
@@ -204,8 +205,8 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity, beside: 
     names = findings.starred(report, platform_names(report.platforms, t, full=True))
     bases = {
         "cash": t("Cash a version as set, by part; line = P10–P90"),
-        "loaded": t("Fully loaded: cash and staff time, a version, by part"),
-        "economic": t("Economic: cash, staff time and delay, a version, by part"),
+        "loaded": t("Fully loaded: cash and staff time, a version, by part; line = P10–P90"),
+        "economic": t("Economic: cash, staff time and delay, a version, by part; line = P10–P90"),
     }
     subtitle = [
         bases[report.scenario.basis],
