@@ -18,6 +18,8 @@ from core.records import Size
 
 MAX_SHOWN = 60
 EXAMPLE_CHIPS = 128
+EXAMPLE_CORES = 128
+_COUNTED = re.compile(r"[a-z0-9]+-([0-9]+)")
 
 _TIMES = "[x×*]"
 _CHIP_WORD = re.compile(r"(?<=.)\b ?(?:chip|gpu|tpu|accelerator)s?")
@@ -70,6 +72,20 @@ def parse_size(text: str, accelerator_id: str, catalogue: Catalogue) -> Size:
             said = {"first": parts[0], "first_chips": sizes[0].chips, "second": part, "second_chips": size.chips}
             raise _refuse("size_differs", text, **said)
     return sizes[0]
+
+
+def named_by_cores(accelerator_id: str, catalogue: Catalogue) -> tuple[Size, int] | None:
+    """A size whose name counts the cores of its chips, and how many a chip has; ``None`` where names count chips.
+
+    >>> from core.catalogue import load_catalogue
+    >>> size, cores = named_by_cores("tpu_v5p", load_catalogue())
+    >>> size.sold_as, size.chips, cores
+    ('v5p-128', 64, 2)
+    """
+    size = catalogue.nearest_size(accelerator_id, EXAMPLE_CORES // 2)
+    counted = _COUNTED.fullmatch(size.sold_as)
+    cores, rest = divmod(int(counted[1]), size.chips) if counted and size.sold else (1, 0)
+    return (size, cores) if cores > 1 and not rest else None
 
 
 class _Reading:

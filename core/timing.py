@@ -12,7 +12,7 @@ from core.catalogue import Catalogue
 from core.economics.bill import useful_hours
 from core.economics.sizing import run_hours
 from core.platforms import Row, access_weeks
-from core.report import LIMITS, Goodput, PlanChoice
+from core.report import LIMITS, Goodput, PlanChoice, PlatformEstimate
 from core.scenario import Scenario
 from core.training.goodput import goodput_at
 from core.training.memory import MemoryParts
@@ -162,3 +162,16 @@ def plan_at(r: Reach, at: int, seq_len: int) -> PlanChoice:
         precision=r.precision,
         offload=laid["offload"],
     )
+
+
+def wall_hours_range(p: PlatformEstimate) -> tuple[float, float] | None:
+    """P10 and P90 of a final run's hours as its utilisation spreads; ``None`` without a time or a spread.
+
+    The start of the run, compilation and loading, takes as long at any speed.
+    """
+    u = p.utilisation
+    if u is None or p.wall_hours is None or u.log_sd <= 0:
+        return None
+    start = 0.0 if p.uptime is None else p.uptime.start_hours
+    fast, slow = (start + (p.wall_hours - start) * u.mfu / end for end in (u.mfu_p90, u.mfu_p10))
+    return fast, slow

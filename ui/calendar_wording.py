@@ -9,15 +9,17 @@ import math
 from typing import TYPE_CHECKING
 
 from core.numbers import count, duration, fill, percent_fine, step_time
+from core.slice_names import named_by_cores
 from core.training.critical_batch import tokens_needed_factor
 from core.training.goodput import (
     compile_steps,
     mean_hours_between_stops,
+    start_share,
     steps_to_amortise,
     young_interval_seconds,
 )
 from ui.scaling_wording import few, step_seconds, wait_text
-from ui.wording import Translate, identity, say, size_text
+from ui.wording import Translate, identity, number_word, say, size_text
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
@@ -27,7 +29,6 @@ HOUR = 3600.0
 EXAMPLE_COMPILE, EXAMPLE_STEP = 2700.0, 0.8  # seconds: the worst compilation reported, and a short step
 LITTLE = 0.01  # share of a run below which its compilation is no matter
 LEAST_SHARE = 5e-4  # less would be written as 0.0 %
-CORES_NAMED = ("tpu_v4", "tpu_v5p")  # chips whose slices are named by their cores
 
 
 def rounded(value: float) -> str:
@@ -95,7 +96,7 @@ def compile_lines(report: Report, t: Translate = identity) -> list[str]:
             "took": duration(g.compile_seconds / HOUR),
             "n": few(compile_steps(g.compile_seconds, step)),
             "step": step_time(step),
-            "share": share_text(g.compile_seconds / HOUR / p.wall_hours, t),
+            "share": share_text(start_share(g.compile_seconds, p.wall_hours), t),
             "little": few(math.ceil(steps_to_amortise(g.compile_seconds, step, LITTLE))),
         }
         lines.append(
@@ -183,8 +184,17 @@ def size_line(p: PlatformEstimate, t: Translate = identity, named: str = "") -> 
     return fill(t("Now {n:int} {chip} chips: {size}."), values) if values["size"] else ""
 
 
-def cores_line(p: PlatformEstimate, t: Translate = identity) -> str:
-    """That the slices of some chips are named by cores."""
-    if p.accelerator.id not in CORES_NAMED:
+def cores_line(p: PlatformEstimate, catalogue: Catalogue, t: Translate = identity) -> str:
+    """That the slices of the chip are named by cores; empty where they are not."""
+    found = named_by_cores(p.accelerator.id, catalogue)
+    if found is None:
         return ""
-    return t("Names of v4 and v5p slices count cores, two to a chip: v5p-128 is 64 chips (4×4×4).")
+    size, cores = found
+    values: dict[str, object] = {
+        "chip": p.accelerator.short_name,
+        "cores": number_word(cores, t),
+        "name": size.sold_as,
+        "n": size.chips,
+        "shape": size.shape.replace("x", "×"),
+    }
+    return fill(t("Names of {chip} slices count cores, {cores} to a chip: {name} is {n:int} chips ({shape})."), values)

@@ -15,9 +15,9 @@ from ui import controls
 from ui.controls import OwnModel, Values
 from ui.frame import View, escape, small
 from ui.i18n import Translator
+from ui.upload import MAX_UPLOAD_MB
 
 _FILE, _TEXT = "config_file", "config_text"
-MAX_UPLOAD_MB = 1  # the least Streamlit can be told; core takes less and says so
 TEXT_HEIGHT = 84
 WIDTH = 330  # the popover keeps its width whatever is read
 

@@ -15,13 +15,13 @@ from ui import controls, markup
 from ui.controls import Desk, Values
 from ui.frame import View, escape, small
 from ui.i18n import Translator, translator
+from ui.upload import Sheet
 
-_FILE = "measured_file"
 _OPEN = "open_measured"
 _FIELD = "measured_"  # with a column's name: the key of its input
 RATE, STEP = SPEEDS
 TYPED = (CHIPS, RATE, STEP, BATCH)
-MAX_UPLOAD_MB = 1  # the least Streamlit can be told; core takes less and says so
+SHEET = Sheet("measured_file", "measurements.csv", HEADER)
 MOST_SHOWN = 5
 WIDTH = 340
 
@@ -64,12 +64,20 @@ def draw_in_page(view: View) -> None:
     if st.session_state.get(_OPEN):
         st.markdown(small(view.t("Your measurements stand open in the sidebar.")))
         return
-    with st.container(width=WIDTH, gap="xsmall"):
-        contents(view)
+    left, right = st.columns(2, gap="medium")
+    with left, st.container(gap="xsmall"):
+        _typing(view)
+    with right, st.container(gap="xsmall"):
+        _many(view)
 
 
 def contents(view: View) -> None:
     """What was measured, the form and the upload."""
+    _typing(view)
+    _many(view)
+
+
+def _typing(view: View) -> None:
     t, n = view.t, len(view.scenario.measured)
     said = t("One training step of this model, on your chips. It overrules the speed assumption there.")
     st.markdown(small(said))
@@ -77,10 +85,13 @@ def contents(view: View) -> None:
     if n < MAX_OWN_RUNS:
         _form(view)
     _problems(view)  # under the button that was pressed, on a phone too
-    if n < MAX_OWN_RUNS:
+
+
+def _many(view: View) -> None:
+    if len(view.scenario.measured) < MAX_OWN_RUNS:
         _upload(view)
     else:
-        st.markdown(small(t("That is as many as can be used; remove one to add another.")))
+        st.markdown(small(view.t("That is as many as can be used; remove one to add another.")))
 
 
 def _counted(view: View) -> str:
@@ -177,26 +188,13 @@ def _form(view: View) -> None:
 
 def _upload(view: View) -> None:
     t = view.t
-    st.file_uploader(
+    SHEET.draw(
         t("Or a CSV file"),
-        type=["csv"],
-        key=_FILE,
-        on_change=_uploaded,
-        max_upload_size=MAX_UPLOAD_MB,
         help=t("A row per measurement, with either the tokens a second and chip, or the seconds a step and the batch."),
+        columns=t("Columns: {columns}. It is read once and not kept.", columns=", ".join(COLUMNS)),
+        on_change=_uploaded,
     )
-    listed = ", ".join(COLUMNS)
-    st.markdown(small(t("Columns: {columns}. It is read once and not kept.", columns=listed)))
-    st.download_button(
-        t("Save an empty table"),
-        data=HEADER + "\n",
-        file_name="measurements.csv",
-        mime="text/csv",
-        key="measured_template",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    SHEET.draw_empty(view)
 
 
 # Callbacks, and what they ask of the coming run
@@ -220,12 +218,11 @@ def _typed() -> None:
 
 def _uploaded() -> None:
     """Take the rows of a file, all or none."""
-    desk = controls.desk()
-    file = st.session_state.get(_FILE)
-    if file is None:  # taken out again: what it held stays, the complaint goes
+    desk, content = controls.desk(), SHEET.content()
+    if content is None:  # what it held stays, the complaint goes
         desk.runs_refused = ()
         return
-    runs, problems = read_runs(file.getvalue(), desk.scenario, desk.catalogue)
+    runs, problems = read_runs(content, desk.scenario, desk.catalogue)
     if problems:
         desk.runs_refused = problems
     else:

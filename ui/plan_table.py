@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.economics.bill import late_weeks
 from core.numbers import EN_DASH, NBSP, duration, fill, integer, percent, rate
+from core.timing import wall_hours_range
 from core.training.layout import copy_ranks, plan_degrees, shard_ranks
 from ui.markup import head, table, two
 from ui.money_tables import can_be_cured, money, price_only, range_text, reason
@@ -135,10 +136,8 @@ def _days(p: PlatformEstimate, report: Report, t: Translate) -> str:
 
 def hours_range(p: PlatformEstimate) -> str:
     """P10 to P90 of a final run, as its utilisation spreads; empty where it does not, or where no time is known."""
-    u = p.utilisation
-    if u is None or p.wall_hours is None or u.log_sd <= 0:
-        return ""
-    return days_range(p.wall_hours * u.mfu / u.mfu_p90, p.wall_hours * u.mfu / u.mfu_p10)
+    ends = wall_hours_range(p)
+    return "" if ends is None else days_range(*ends)
 
 
 def _cash(p: PlatformEstimate, t: Translate) -> str:

@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from core.messages import InputError
 from core.price_sheet import COLUMNS, HEADER, read_quotes, with_quotes
 from core.scenario import Platform
 from ui import controls, frame
 from ui.controls import Desk, Values
-from ui.frame import View, small
+from ui.frame import View
+from ui.upload import Sheet
 
-MAX_UPLOAD_MB = 1
-_FILE = "price_sheet"
+SHEET = Sheet("price_sheet", "prices.csv", HEADER)
 
 
 def draw(view: View) -> None:
     """The upload, what its columns are, and what was wrong with the last file."""
     t = view.t
-    st.file_uploader(
+    SHEET.draw(
         t("Or a price sheet (CSV)"),
-        type=["csv"],
-        key=_FILE,
-        on_change=_uploaded,
-        max_upload_size=MAX_UPLOAD_MB,
         help=t("A row per quote. It replaces the price of the same offer, or adds a platform. It is read once."),
+        columns=t("Columns: {columns}; the last two may be empty.", columns=", ".join(COLUMNS)),
+        on_change=_uploaded,
     )
-    st.markdown(small(t("Columns: {columns}; the last two may be empty.", columns=", ".join(COLUMNS))))
     frame.messages(view, view.desk.sheet_refused)
-    st.download_button(
-        t("Save an empty sheet"),
-        data=HEADER + "\n",
-        file_name="prices.csv",
-        mime="text/csv",
-        key="price_sheet_template",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    SHEET.draw_empty(view)
 
 
 def _uploaded() -> None:
     """Take the rows of a file, all or none."""
     desk = controls.desk()
-    file = st.session_state.get(_FILE)
+    content = SHEET.content()
     desk.sheet_refused = ()
-    if file is None:  # taken out again: what it held stays
+    if content is None:  # what it held stays
         return
-    quotes, problems = read_quotes(file.getvalue(), desk.catalogue)
+    quotes, problems = read_quotes(content, desk.catalogue)
     if not problems:
         try:
             with_quotes(desk.scenario.platforms, quotes)

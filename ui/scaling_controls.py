@@ -181,7 +181,11 @@ def _slice_names(view: View) -> None:
     if isinstance(size, InputError):
         st.markdown(f":small[:red[:material/error: {escape(t.message(size.problem))}]]")
         return
-    _lines(view, say.size_line(focus, t, said if size == focus.size.chips else ""), say.cores_line(focus, t))
+    _lines(
+        view,
+        say.size_line(focus, t, said if size == focus.size.chips else ""),
+        say.cores_line(focus, view.catalogue, t),
+    )
 
 
 def _said(accelerator_id: str) -> tuple[str, int | InputError | None]:

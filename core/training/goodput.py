@@ -252,6 +252,15 @@ def compile_steps(compile_seconds: Any, step_seconds: Any) -> Any:
     return compile_seconds / step_seconds
 
 
+def start_share(start_seconds: Any, wall_hours: Any) -> Any:
+    """Share of a run's wall time that one start takes.
+
+    >>> start_share(360.0, 10.0)
+    0.01
+    """
+    return start_seconds / (wall_hours * 3600.0)
+
+
 def steps_to_amortise(start_seconds: Any, step_seconds: Any, share: float = 0.01) -> Any:
     """Steps after which the start is ``share`` of the wall time: ``start·(1 − share) ÷ (share·step)``.
 

@@ -16,6 +16,7 @@ from core.economics.commitment import (
     committed_year_usd,
     on_demand_year_usd,
     used_share,
+    versions_for,
 )
 from core.estimate import estimate
 from core.link import preset_scenario
@@ -47,6 +48,11 @@ def test_both_cost_the_same_at_the_break_even(demand: float, discount: float, n:
     assert both[0] == pytest.approx(both[1], rel=1e-12)
     assert on_demand_year_usd(share * 0.99, n, demand) < committed_year_usd(share * 0.99, n, committed, demand)
     assert on_demand_year_usd(1.0, n, demand) > committed_year_usd(1.0, n, committed, demand)
+
+
+@given(st.floats(0, 1), st.floats(1, 1e6), chips)
+def test_so_many_versions_use_that_share(share: float, hours: float, n: int) -> None:
+    assert used_share(versions_for(share, hours, n), hours, n) == pytest.approx(share)
 
 
 def test_no_price_no_hours_and_a_free_rival() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.catalogue import Catalogue, load_catalogue
 from core.messages import InputError
-from core.slice_names import parse_size
+from core.slice_names import named_by_cores, parse_size
 
 CATALOGUE = load_catalogue()
 SOLD = [(chip, size) for chip in CATALOGUE.accelerators for size in CATALOGUE.sizes(chip)]
@@ -159,6 +159,15 @@ def test_what_is_no_size_is_one_sentence_with_what_is_near(text: str, chip: str,
 def test_a_shape_has_no_order(shape: str):
     chip = "tpu_v5p" if shape.count("4") else "tpu_v6e"
     assert parse_size(shape[::-1], chip, CATALOGUE) == parse_size(shape, chip, CATALOGUE)
+
+
+@pytest.mark.parametrize("chip", sorted(CATALOGUE.accelerators))
+def test_names_that_count_cores_are_told_from_the_tables(chip: str) -> None:
+    found = named_by_cores(chip, CATALOGUE)
+    counted = [s for s in CATALOGUE.sizes(chip) if s.sold_as.endswith(f"-{2 * s.chips}")]
+    assert (found is not None) == bool(counted)
+    if found is not None:
+        assert found[0] in counted and found[1] == 2
 
 
 PIECES = [

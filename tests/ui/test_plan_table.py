@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from core.catalogue import Catalogue
-from ui.calendar_wording import batch_lines, compile_lines, size_line, wait_lines, wait_placeholder, young_line
+from core.catalogue import Catalogue, load_catalogue
+from core.report import Uptime
+from core.timing import wall_hours_range
+from ui.calendar_wording import (
+    batch_lines,
+    compile_lines,
+    cores_line,
+    size_line,
+    wait_lines,
+    wait_placeholder,
+    young_line,
+)
 from ui.goodput_table import batches_table, losses_of, losses_table
 from ui.plan_table import degrees_key, in_order, plan_table
 
@@ -189,6 +200,28 @@ def test_the_batch_against_the_critical_one() -> None:
     assert "about 8M tokens" in said and "0.5× that: it needs 10 % more tokens" in said and "at 256 chips" in said
     assert batch_lines(planned(), curves(critical_batch_tokens=None)) == []
     assert "gets there" not in plain(batch_lines(planned(), curves(critical_chips=float("inf"))))
+
+
+def test_the_start_of_a_run_takes_as_long_at_any_speed() -> None:
+    p = planned().focus
+    assert p.utilisation is not None and p.wall_hours is not None
+    fast, slow = wall_hours_range(p) or (0.0, 0.0)
+    assert fast < p.wall_hours < slow
+    start = p.wall_hours / 2
+    begun = replace(p, uptime=Uptime(np.array([8.0]), np.array([1.0]), np.array([1.0]), start))
+    fast, slow = wall_hours_range(begun) or (0.0, 0.0)
+    assert (fast - start) / start == pytest.approx(p.utilisation.mfu / p.utilisation.mfu_p90)
+    assert (slow - start) / start == pytest.approx(p.utilisation.mfu / p.utilisation.mfu_p10)
+    assert wall_hours_range(replace(p, wall_hours=None)) is None
+    assert wall_hours_range(replace(p, utilisation=replace(p.utilisation, log_sd=0.0))) is None
+
+
+def test_only_names_that_count_cores_are_said_to() -> None:
+    catalogue = load_catalogue()
+    chips = (catalogue.accelerators[chip] for chip in ("tpu_v5p", "tpu_v6e", "h100_sxm"))
+    said = {chip.id: cores_line(replace(planned().focus, accelerator=chip), catalogue) for chip in chips}
+    assert plain([said["tpu_v5p"]]).endswith("two to a chip: v5p-128 is 64 chips (4×4×4).")
+    assert said["tpu_v6e"] == said["h100_sxm"] == ""
 
 
 def test_a_named_size_is_said_back() -> None:
