@@ -38,7 +38,7 @@ from core.curves import AXES, Axis, cost_against, curves
 from core.economics.draws import N_DRAWS, quantiles, win_shares
 from core.economics.sizing import stacked
 from core.economics.tornado import tornado
-from core.economics.uncertainty import Known, cash_cases, drawn, ranges
+from core.economics.uncertainty import Known, basis_cases, drawn, ranges
 from core.economics.verdict import cost_verdict, inputs_of
 from core.estimate import estimate
 from core.link import decode, encode, preset_scenario, settle
@@ -210,7 +210,7 @@ def draws_case(report: Report, catalogue: Catalogue) -> Case:
 
     def run() -> None:
         r = ranges(known, inputs.hours, report.workload, report.scenario, catalogue)
-        cases = cash_cases(inputs, r, drawn(r, inputs.hours))
+        cases = basis_cases(inputs, r, drawn(r, inputs.hours), "cash")
         quantiles(cases, 0.1, 0.5, 0.9)
         win_shares(cases)
 

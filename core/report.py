@@ -198,10 +198,14 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a bill owes to where a platform is: reading data kept elsewhere, moving the code. Or arrays of platforms."""
+    """What a bill owes to where a platform is. Or arrays of platforms.
+
+    Reading data kept elsewhere, moving the code, and the likely wait for quota or capacity, which is late and not paid.
+    """
 
     egress_usd_per_gb: Any = 0.0
     migration_usd: Any = 0.0
+    wait_weeks: Any = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +257,7 @@ class PlatformEstimate:
     place: Place = Place()  # what its bill owes to where it is
     wait_weeks: tuple[float, float] | None = None  # for quota or capacity before the run; None: not known
     total_usd_p50: float | None = None  # median of the simulated cash, which need not be that of the central bill
+    range_usd: tuple[float, float, float] | None = None  # P10, P50 and P90 in the scenario's basis
 
 
 @dataclass(frozen=True, slots=True)

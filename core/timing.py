@@ -11,7 +11,7 @@ import numpy as np
 from core.catalogue import Catalogue
 from core.economics.bill import useful_hours
 from core.economics.sizing import run_hours
-from core.platforms import Row, access_weeks
+from core.platforms import Row, wait_weeks_of
 from core.report import LIMITS, Goodput, PlanChoice, PlatformEstimate
 from core.scenario import Scenario
 from core.training.goodput import goodput_at
@@ -99,7 +99,7 @@ def timing_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue
     hours = run_hours(load.flops, chips, a.bf16_flops_dense, u.mfu, pace.uptime, scenario.spare_share)
     steps = float(useful_hours(load.flops, chips, a.bf16_flops_dense, u.mfu))
     goodput = goodput_at(float(chips), steps, scenario, a, row.platform.plan, load.params_total, catalogue)
-    weeks = access_weeks(row, catalogue) if scenario.wait_weeks is None else (scenario.wait_weeks,) * 2
+    weeks = wait_weeks_of(row.platform, row.offer, scenario, catalogue)
     r = pace.reach
     if r is None:
         return Timing(float(hours.wall), float(hours.paid_chip), goodput, None, None, None, None, None, weeks)

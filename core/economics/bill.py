@@ -3,7 +3,7 @@
 Every function takes scalars or NumPy arrays and broadcasts; money is USD, time hours or weeks.
 Three bases, never mixed: *cash* (invoices less credits, new hires only), *loaded* (cash plus the
 time of staff on the payroll), *economic* (loaded plus the cost of finishing late, in which the
-staff of the late weeks are counted already).
+staff of the late weeks are counted already). Waiting for quota or capacity makes a version late and costs no cash.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import Basis
 
 HALF_CENT = 0.005
+DUST = 1e-12  # USD: what grows by less with the hours of a run does not grow
 ROUNDING = 1e-9  # a share of an amount that the last bits of a sum can make
 RENT = ("chips_usd", "experiments_usd", "failed_runs_usd", "evaluation_usd", "storage_usd", "egress_usd", "support_usd")
 """Parts on the provider's bill, which credits may pay."""
@@ -55,9 +56,27 @@ def project_weeks(wall: Any, iterations: Any, runs: Any, setup_weeks: Any) -> An
     return setup_weeks + iterations * runs * wall / HOURS_PER_WEEK
 
 
-def late_weeks(wall: Any, iterations: Any, deadline_weeks: Any) -> Any:
-    """Weeks by which the final runs end after the deadline; never negative."""
-    return np.maximum(0.0, iterations * wall / HOURS_PER_WEEK - deadline_weeks)
+def late_weeks(wall: Any, iterations: Any, deadline_weeks: Any, wait_weeks: Any = 0.0) -> Any:
+    """Weeks by which the final runs end after the deadline, begun after a wait; never negative.
+
+    >>> float(late_weeks(168.0, 3, 4.0, 2.5))
+    1.5
+    """
+    return np.maximum(0.0, wait_weeks + iterations * wall / HOURS_PER_WEEK - deadline_weeks)
+
+
+def late_usd(x: BillInputs) -> tuple[Any, Any]:
+    """What finishing late costs in the economic basis, and the staff of those weeks, who must not be counted twice.
+
+    A late week costs at least the staff it keeps busy, whatever it is said to be worth. Weeks that somebody waits for
+    chips are late but no project week, so that no staff is billed for them.
+    """
+    staff_week = people_usd(x.staff_engineers, 1.0, x.engineer_usd_per_year)
+    late = late_weeks(x.hours.wall, x.iterations, x.deadline_weeks, x.wait_weeks)
+    worked = np.minimum(late, x.iterations * x.hours.wall / HOURS_PER_WEEK)
+    delay = 0.0 * late if "delay" in x.without else late * np.maximum(x.late_week_usd, staff_week)
+    # Staff of late weeks stands in the delay; where that is left out, it stays with the people.
+    return delay, 0.0 * late if {"people", "delay"} & {*x.without} else worked * staff_week
 
 
 def storage_usd(data_bytes: Any, checkpoint_bytes: Any, weeks: Any, usd_per_gb_month: Any) -> Any:
@@ -126,6 +145,7 @@ class BillInputs:
     egress_usd_per_gb: Any = 0.0
     support_share: Any = 0.0
     migration_usd: Any = 0.0
+    wait_weeks: Any = 0.0
     without: tuple[str, ...] = ()
 
     @property
@@ -144,16 +164,14 @@ def bill_parts(x: BillInputs, basis: Basis) -> dict[str, Any]:
     """
     run = x.hours.paid_chip * x.price_usd_per_chip_hour * x.iterations
     weeks = project_weeks(x.hours.wall, x.iterations, x.runs, x.setup_weeks)
-    late = late_weeks(x.hours.wall, x.iterations, x.deadline_weeks)
     people = people_usd(x.new_hires, weeks, x.engineer_usd_per_year)
-    delay = 0.0 * late
-    if basis == "loaded":
-        people = people + people_usd(x.staff_engineers, weeks, x.engineer_usd_per_year)
-    elif basis == "economic":
-        people = people + people_usd(x.staff_engineers, weeks - late, x.engineer_usd_per_year)
-        # A late week costs at least the staff it keeps busy, whatever it is said to be worth.
-        delay = late * np.maximum(x.late_week_usd, people_usd(x.staff_engineers, 1.0, x.engineer_usd_per_year))
     zero = 0.0 * run
+    delay = zero
+    if basis != "cash":
+        people = people + people_usd(x.staff_engineers, weeks, x.engineer_usd_per_year)
+    if basis == "economic":
+        delay, counted = late_usd(x)
+        people = people - counted
     parts = {
         "chips_usd": run,
         "experiments_usd": run * (x.experiments - 1.0),
@@ -222,12 +240,12 @@ def flip_price(target_total_usd: Any, x: BillInputs) -> Any:
     """The chip price at which the cash bill ``x`` costs ``target_total_usd``, USD per chip-hour.
 
     Solved, not searched: above its people the bill is what credits leave of a line in the price.
-    Zero where no positive price does it: free chips cost as much already, or people alone do.
+    Zero where no positive price does it: free chips cost as much already, people alone do, or chips are left out.
     """
     free, rest = _rent_and_rest(replace(x, price_usd_per_chip_hour=0.0))
     slope = _rent_and_rest(replace(x, price_usd_per_chip_hour=1.0))[0] - free
-    price = (_rent_for(target_total_usd - rest, x) - free) / slope
-    return np.where(target_total_usd >= rest, np.maximum(0.0, price), 0.0)[()]
+    price = (_rent_for(target_total_usd - rest, x) - free) / np.where(slope > 0, slope, 1.0)
+    return np.where((target_total_usd >= rest) & (slope > 0), np.maximum(0.0, price), 0.0)[()]
 
 
 def cash_at_pace(x: BillInputs, pace: Any) -> Any:
@@ -253,7 +271,7 @@ def flip_mfu(target_total_usd: Any, x: BillInputs, mfu: Any) -> Any:
         """Where a bill of which ``paid`` of the rent, less ``credits``, is owed comes to the target."""
         moving = paid * (rent1 - rent0) + rest1 - rest0
         left = target_total_usd + credits - paid * rent0 - rest0
-        return np.where(left > 0, left / np.where(moving > 0, moving, np.inf), np.nan)
+        return np.where(left > 0, left / np.where(moving > DUST, moving, np.inf), np.nan)
 
     credits = 0.0 if "credits" in x.without else x.credits_usd
     least = pace(1.0, credits)

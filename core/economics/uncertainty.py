@@ -1,4 +1,4 @@
-"""What is not known of a version's cash, and what it makes of the bill in simulated cases.
+"""What is not known of a version's cost, and what it makes of the bill in simulated cases.
 
 Inputs, each by its own inverse distribution from a uniform point:
 
@@ -8,9 +8,11 @@ Inputs, each by its own inverse distribution from a uniform point:
 * ``mfu``: the model's own residuals, normal in logarithms, under the precision's ceiling. One draw for each chip.
 * ``goodput``: the unlucky and the lucky ends of the tables (:func:`core.training.goodput.interruptions`).
 * ``tokens``: row tokens_spread. * ``setup``: row setup_spread, where people are billed for set-up.
+* ``delay``: the wait for quota or capacity, from the ends of access.csv. It is no cash, so it moves the economic cost
+  alone.
 
 What the user states has no spread. All but ``mfu`` are common to all platforms, so that they are compared in the same
-case. Limits: inputs are independent; delay is no cash, so that it is not among them. See docs/decisions/0013.
+case. Limits: inputs are independent. See docs/decisions/0013 and 0014.
 """
 
 from __future__ import annotations
@@ -24,19 +26,19 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Accelerator, Catalogue
-from core.economics.bill import BillInputs, RunHours, bill_parts, flip_price, rent_usd, total_usd, unpaid_usd
+from core.economics.bill import BillInputs, RunHours, bill_parts, flip_price, late_usd, rent_usd, total_usd, unpaid_usd
 from core.economics.draws import normal, split_triangular, three_point, uniform_points
 from core.economics.sizing import run_hours
 from core.platforms import CONTRACTS
 from core.report import Uptime, Utilisation
-from core.scenario import MAX_PLATFORMS, Scenario
+from core.scenario import MAX_PLATFORMS, Basis, Scenario
 from core.training.goodput import End, Interruptions, interruptions, uptime
 from core.training.workload import Workload
 
 SHARED = ("price", "experiments", "goodput", "tokens", "setup")
-INPUTS = (*SHARED, "mfu")
+INPUTS = (*SHARED, "mfu", "delay")
 ENDS: tuple[End, End] = ("low", "high")
-DIMENSIONS = 15  # shared inputs, then chips; no pair of so many is correlated by more than 1 %, of 12 one is by 7 %
+DIMENSIONS = 15  # shared inputs, then chips, then delay; no pair of so many is correlated by more than 1 %
 SAME = 1e-12  # factors that differ by less are equal but for rounding
 TINY = 1e-13  # of a bill: what rounding leaves of a coefficient that is zero
 
@@ -51,6 +53,7 @@ class Known:
     chips: float
     utilisation: Utilisation
     uptime: Uptime
+    wait_weeks: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +74,22 @@ class Ranges:
     kind: np.ndarray  # (platforms,) which chip's draw
     paid: tuple[np.ndarray, np.ndarray]  # (platforms,) each
     wall: tuple[np.ndarray, np.ndarray]  # (platforms,) each
+    wait: tuple[np.ndarray, np.ndarray]  # (platforms,) each, weeks: the shortest and the longest
 
 
 @dataclass(frozen=True, slots=True)
 class Factors:
     """The inputs of cases, over their central values. Shared ones have shape (cases,), others (platforms, cases).
 
-    ``paid`` and ``wall`` are factors on the hours of a run, speed, tokens and goodput together.
+    ``paid`` and ``wall`` are factors on the hours of a run, speed, tokens and goodput together. ``delay`` runs from
+    −1, the shortest wait, to 1, the longest.
     """
 
     price: np.ndarray
     experiments: np.ndarray  # on the compute beside the final run
     tokens: np.ndarray
     setup: np.ndarray
+    delay: np.ndarray
     paid: np.ndarray
     wall: np.ndarray
 
@@ -118,6 +124,7 @@ def ranges(known: Sequence[Known], hours: RunHours, load: Workload, scenario: Sc
         low, high = (np.array([float(getattr(h, name)) for h in end]) / central for end in (unlucky, lucky))
         return np.maximum(low, 1.0), np.minimum(high, 1.0)
 
+    waits = np.array([k.wait_weeks or (0.0, 0.0) for k in known], dtype=float).reshape(-1, 2)
     return Ranges(
         price=(path.low, path.likely, path.high, *shares),
         experiments=(max(0.0, more.low - 1.0) / beside, max(0.0, more.high - 1.0) / beside),
@@ -130,6 +137,7 @@ def ranges(known: Sequence[Known], hours: RunHours, load: Workload, scenario: Sc
         kind=np.array([kinds.index(k.accelerator.id) for k in known], dtype=int),
         paid=over("paid_chip"),
         wall=over("wall"),
+        wait=(waits[:, 0], waits[:, 1]),
     )
 
 
@@ -148,7 +156,7 @@ def _slower_points(log_sd: tuple[float, ...], kind: tuple[int, ...]) -> np.ndarr
 @lru_cache(maxsize=64)
 def _spread_points(name: str, low: float, high: float) -> np.ndarray:
     """The factors of a shared input over all cases, kept: a slider does not move them."""
-    at = uniform_points(DIMENSIONS)[SHARED.index(name)]
+    at = uniform_points(DIMENSIONS)[SHARED.index(name) if name in SHARED else len(SHARED) + MAX_PLATFORMS]
     return np.asarray(split_triangular(at, low, 0.0 if low < 0 else 1.0, high))
 
 
@@ -167,6 +175,7 @@ def drawn(r: Ranges, hours: RunHours) -> Factors:
         _spread_points("experiments", *r.experiments),
         _spread_points("tokens", *r.tokens),
         _spread_points("setup", *r.setup),
+        _spread_points("delay", -1.0, 1.0),
         luck,
         _slower_points(tuple(r.log_sd.tolist()), tuple(r.kind.tolist())),
     )
@@ -185,6 +194,7 @@ def at_points(r: Ranges, hours: RunHours, points: dict[str, np.ndarray]) -> Fact
         spread("experiments", r.experiments),
         spread("tokens", r.tokens),
         spread("setup", r.setup),
+        np.asarray(split_triangular(points["delay"], -1.0, 0.0, 1.0)),
         np.asarray(split_triangular(points["goodput"], -1.0, 0.0, 1.0)),
         np.exp(-r.log_sd[:, None] * normal(points["mfu"])),
     )
@@ -197,6 +207,7 @@ def _factors(
     experiments: np.ndarray,
     tokens: np.ndarray,
     setup: np.ndarray,
+    delay: np.ndarray,
     luck: np.ndarray,
     slower: np.ndarray,
 ) -> Factors:
@@ -215,13 +226,13 @@ def _factors(
     as_paid = np.array([*r.paid, start_paid]), np.array([*r.wall, start_wall])
     # Equal where no wait goes unbilled; half of the work then falls away.
     same = bool(np.abs(as_paid[0] - as_paid[1]).max(initial=0.0) < SAME)
-    return Factors(price, experiments, tokens, setup, paid, paid if same else moved(r.wall, start_wall))
+    return Factors(price, experiments, tokens, setup, delay, paid, paid if same else moved(r.wall, start_wall))
 
 
-def cases_of(x: BillInputs, r: Ranges, f: Factors, only: int | None = None) -> BillInputs:
+def cases_of(x: BillInputs, r: Ranges, f: Factors, only: int | None = None, basis: Basis = "cash") -> BillInputs:
     """The bill's inputs in every case, arrays (platforms, cases), or (cases,) of the platform ``only``.
 
-    The plain way to bills in all cases, and slow for many.
+    Set-up varies where ``basis`` bills somebody for it. The plain way to bills in all cases, and slow for many.
     """
 
     def column(value: Any) -> Any:
@@ -229,6 +240,8 @@ def cases_of(x: BillInputs, r: Ranges, f: Factors, only: int | None = None) -> B
 
     h = x.hours
     paid, wall = (f.paid, f.wall) if only is None else (f.paid[only], f.wall[only])
+    shortest, likely, longest = (column(v) for v in (r.wait[0], x.wait_weeks, r.wait[1]))
+    wait = likely + np.where(f.delay > 0, longest - likely, likely - shortest) * f.delay
     return replace(
         x,
         hours=RunHours(column(h.wall) * wall, column(h.paid_chip) * paid, column(h.start), column(h.start_chip)),
@@ -236,14 +249,31 @@ def cases_of(x: BillInputs, r: Ranges, f: Factors, only: int | None = None) -> B
         experiments=1.0 + (column(x.experiments) - 1.0) * f.experiments,
         data_bytes=column(x.data_bytes) * f.tokens,
         egress_bytes=column(x.egress_bytes) * f.tokens,
-        setup_weeks=column(x.setup_weeks) * (f.setup if np.any(x.new_hires) else 1.0),
+        setup_weeks=column(x.setup_weeks) * (f.setup if np.any(_paid(x, basis)) else 1.0),
         egress_usd_per_gb=column(x.egress_usd_per_gb),
         migration_usd=column(x.migration_usd),
+        wait_weeks=wait,
     )
 
 
-def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
-    """The cash bill of every platform in every case, shape (platforms, cases), USD.
+def _paid(x: BillInputs, basis: Basis) -> Any:
+    """The people that a basis bills."""
+    return x.new_hires if basis == "cash" else np.add(x.new_hires, x.staff_engineers)
+
+
+def basis_cases(x: BillInputs, r: Ranges, f: Factors, basis: Basis) -> np.ndarray:
+    """The bill of every platform in one basis in every case, shape (platforms, cases), USD.
+
+    Lateness, which is not linear in anything, is added to what is.
+    """
+    if basis != "economic":
+        return linear_cases(x, r, f, basis)
+    late, counted = late_usd(cases_of(x, r, f, basis=basis))
+    return np.asarray(linear_cases(x, r, f, "loaded") + late - counted)
+
+
+def linear_cases(x: BillInputs, r: Ranges, f: Factors, basis: Basis) -> np.ndarray:
+    """The cash or the fully loaded bill of every platform in every case, shape (platforms, cases), USD.
 
     Apart from credits a bill is linear in each of its inputs while the others stay, so that bills at the corners of a
     cube give any number of cases: coefficients of products of inputs, most of which are zero.
@@ -256,7 +286,7 @@ def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
         del shared["price"]
     if not np.any(np.asarray(x.experiments) > 1.0):
         del shared["experiments"]
-    if not np.any(x.new_hires) or not np.any(x.setup_weeks):
+    if not np.any(_paid(x, basis)) or not np.any(x.setup_weeks):
         del shared["setup"]
     own = {"paid": f.paid} if f.wall is f.paid else {"paid": f.paid, "wall": f.wall}
     names = [*own, *shared]
@@ -269,10 +299,11 @@ def cash_cases(x: BillInputs, r: Ranges, f: Factors) -> np.ndarray:
         experiments=at.get("experiments", one),
         tokens=at.get("tokens", one),
         setup=at.get("setup", one),
+        delay=one,
         paid=paid,
         wall=np.broadcast_to(at["wall"], paid.shape) if "wall" in at else paid,
     )
-    parts = bill_parts(replace(cases_of(x, r, corners), credits_usd=0.0), "cash")
+    parts = bill_parts(replace(cases_of(x, r, corners, basis=basis), credits_usd=0.0), basis)
     whole = np.broadcast_to(total_usd(parts), paid.shape)
     if not np.any(x.credits_usd):
         return _expanded(whole, names, own, shared)
@@ -290,6 +321,7 @@ def thinned(f: Factors, step: int) -> Factors:
         experiments=f.experiments[..., ::step],
         tokens=f.tokens[..., ::step],
         setup=f.setup[..., ::step],
+        delay=f.delay[..., ::step],
         paid=paid,
         wall=wall,
     )

@@ -149,7 +149,19 @@ def test_a_wait_of_your_own_replaces_the_tables():
 
 def test_a_wait_is_not_on_the_bill():
     waits = [on("tpu_v5p", 128, wait_weeks=w) for w in (0.0, 26.0)]
-    assert waits[0].bills == waits[1].bills
+    assert waits[0].bills["cash"] == waits[1].bills["cash"]
+    assert waits[0].bills["loaded"] == waits[1].bills["loaded"]
+
+
+def test_a_wait_is_late_in_the_economic_cost():
+    """26 weeks and 8 until the deadline: late by 18 and the run, of which staff is billed once."""
+    waits = [on("tpu_v5p", 128, wait_weeks=w, week_value_usd=50_000.0) for w in (0.0, 26.0)]
+    none, long = (p.bills["economic"] for p in waits)
+    run_weeks = waits[0].wall_hours / 168
+    assert none.delay_usd == 0
+    assert long.delay_usd == pytest.approx((18 + run_weeks) * 50_000)
+    staff = none.people_usd - long.people_usd  # the weeks of the run, which are all late
+    assert staff == pytest.approx(none.people_usd * run_weeks / (4 + 3 * run_weeks))
 
 
 def answer(capsys, *args):

@@ -18,11 +18,12 @@ from core.economics.draws import N_DRAWS, normal, quantiles, split_triangular, t
 from core.economics.tornado import tornado
 from core.economics.uncertainty import (
     DIMENSIONS,
+    INPUTS,
     SHARED,
     Known,
     at_points,
+    basis_cases,
     cases_of,
-    cash_cases,
     drawn,
     price_cases,
     ranges,
@@ -30,6 +31,7 @@ from core.economics.uncertainty import (
 from core.economics.verdict import inputs_of
 from core.estimate import estimate
 from core.link import preset_scenario
+from core.numbers import WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import MAX_PLATFORMS, Platform, Scenario, platform_keys
 from core.training.goodput import goodput_at
 
@@ -60,7 +62,9 @@ def focus_of(report):
     x = inputs_of(p, report, CATALOGUE)
     hours = RunHours(*(np.array([getattr(x.hours, name)], dtype=float) for name in RunHours.__slots__))
     x = replace(x, hours=hours, price_usd_per_chip_hour=np.array([x.price_usd_per_chip_hour]))
-    known = Known(p.accelerator, p.platform.plan, p.price_is_quote, float(p.size.chips), p.utilisation, p.uptime)
+    known = Known(
+        p.accelerator, p.platform.plan, p.price_is_quote, float(p.size.chips), p.utilisation, p.uptime, p.wait_weeks
+    )
     return p, x, ranges([known], hours, report.workload, report.scenario, CATALOGUE)
 
 
@@ -146,7 +150,9 @@ def test_coefficients_give_what_the_bills_of_all_cases_give(name):
     _, x, r = focus_of(report)
     f = drawn(r, x.hours)
     plain = total_usd(bill_parts(cases_of(x, r, f), "cash"))
-    np.testing.assert_allclose(cash_cases(x, r, f), np.broadcast_to(plain, (1, N_DRAWS)), rtol=1e-9, atol=0.006)
+    np.testing.assert_allclose(
+        basis_cases(x, r, f, "cash"), np.broadcast_to(plain, (1, N_DRAWS)), rtol=1e-9, atol=0.006
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -359,9 +365,7 @@ def test_goodput_costs_what_its_ends_say():
     assert float(r.wall[0][0]) == pytest.approx(g.share / g.low)
     assert float(r.wall[1][0]) == pytest.approx(g.share / g.high)
     assert 1.0 < float(r.paid[0][0]) < float(r.wall[0][0])
-    middle = at_points(
-        r, x.hours, {name: np.full(1, 0.5) for name in ("price", "experiments", "goodput", "tokens", "setup", "mfu")}
-    )
+    middle = at_points(r, x.hours, {name: np.full(1, 0.5) for name in INPUTS})
     assert float(middle.paid[0, 0]) == pytest.approx(1.0)
     assert float(middle.wall[0, 0]) == pytest.approx(1.0)
 
@@ -385,3 +389,49 @@ def test_the_command_line_gives_all_three_percentiles():
         assert found["total_usd_p10"] == found["cash_usd_p10"] == p.total_usd_p10
         assert found["total_usd_p50"] == p.total_usd_p50
         assert found["total_usd_p90"] == found["cash_usd_p90"] == p.total_usd_p90
+
+
+@pytest.mark.parametrize("basis", ["loaded", "economic"])
+def test_ranges_of_the_other_bases_are_those_of_a_bill_for_each_case(basis):
+    """Late by the wait of its quota, so that every input moves it."""
+    scenario = with_(basis=basis, deadline_weeks=2.0, week_value_usd=80_000.0, new_hires=1.0)
+    p, x, r = focus_of(estimate(scenario, CATALOGUE))
+    f = drawn(r, x.hours)
+    cases = cases_of(x, r, f, 0, basis)
+    plain = [
+        float(total_usd(bill_parts(replace(cases, hours=hours, **one), basis)))
+        for hours, one in (case_at(cases, i) for i in range(0, N_DRAWS, 7))
+    ]
+    found = basis_cases(x, r, f, basis)[0]
+    np.testing.assert_allclose(found[::7], plain, rtol=1e-9)
+    for shown, share in zip(p.range_usd, (0.1, 0.5, 0.9), strict=True):  # of a chip's other draws
+        assert shown == pytest.approx(float(quantiles(found, share)[0]), rel=0.02)
+    assert p.range_usd[0] < p.bills[basis].total_usd < p.range_usd[2]
+
+
+def test_the_wait_moves_the_economic_cost_alone():
+    swings = {
+        basis: {s.input: s for s in tornado(estimate(with_(basis=basis, deadline_weeks=0.5), CATALOGUE), CATALOGUE)}
+        for basis in ("cash", "loaded", "economic")
+    }
+    assert "delay" not in swings["cash"]
+    assert "delay" not in swings["loaded"]
+    delay = swings["economic"]["delay"]
+    p = estimate(with_(deadline_weeks=0.5), CATALOGUE).focus
+    burn_week = BASE.burn_usd_per_month / WEEKS_PER_MONTH
+    low, high = p.wait_weeks
+    tail = (high - low) / 2 * (1 - math.sqrt(0.2))  # of a triangle on either side, to its tenth
+    assert delay.high_usd - delay.low_usd == pytest.approx(
+        2 * tail * max(burn_week, BASE.staff_engineers * BASE.engineer_usd_per_year / WEEKS_PER_YEAR), rel=1e-6
+    )
+
+
+def case_at(cases, i):
+    """One case of a platform's inputs: its hours, and what of the rest differs between cases."""
+
+    def at(value):
+        return value[i] if np.ndim(value) else value
+
+    varied = ("price_usd_per_chip_hour", "experiments", "data_bytes", "egress_bytes", "setup_weeks", "wait_weeks")
+    hours = RunHours(*(at(getattr(cases.hours, name)) for name in RunHours.__slots__))
+    return hours, {name: at(getattr(cases, name)) for name in varied}

@@ -1,4 +1,4 @@
-"""What matters most: how far each uncertain input alone moves the focus's cash."""
+"""What matters most: how far each uncertain input alone moves the focus's bill."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def input_names(report: Report, t: Translate = identity) -> dict[str, str]:
         "goodput": t("Goodput"),
         "tokens": t("Samples") if report.workload.per_sample else t("Tokens"),
         "setup": t("Set-up"),
+        "delay": t("Wait to start"),
     }
 
 
@@ -50,6 +51,7 @@ def tornado_title(report: Report, swings: Sequence[Swing], t: Translate = identi
         if report.workload.per_sample
         else t("The number of tokens matters most: {low:usd} to {high:usd}"),
         "setup": t("Set-up time matters most: {low:usd} to {high:usd}"),
+        "delay": t("The wait for capacity matters most: {low:usd} to {high:usd}"),
     }
     return fill(forms[swings[0].input], {"low": swings[0].low_usd, "high": swings[0].high_usd})
 
@@ -137,10 +139,10 @@ def _figure(report: Report, swings: Sequence[Swing], central: float, scheme: Sch
 
 
 def tornado_chart(report: Report, swings: Sequence[Swing], scheme: Scheme, t: Translate = identity) -> Chart:
-    """Each uncertain input of the focus's cash from its P10 to its P90, the others as set; widest first."""
-    p = report.focus
+    """Each uncertain input of the focus's bill from its P10 to its P90, the others as set; widest first."""
+    p, basis = report.focus, report.scenario.basis
     name = platform_names(report.platforms, t)[p.id]
-    central = p.bills["cash"].total_usd if p.bills is not None and findings.competes(p) else None
+    central = p.bills[basis].total_usd if p.bills is not None and findings.competes(p) else None
     if central is None:
         title = t("No total to move")
         empty = fill(
@@ -156,7 +158,12 @@ def tornado_chart(report: Report, swings: Sequence[Swing], scheme: Scheme, t: Tr
                 "Take one back to the model to see what it would do."
             )
     figure = None if empty or central is None else _figure(report, swings, central, scheme, t)
-    subtitle = fill(t("Cash a version, {name}: one input from P10 to P90, the others as set"), {"name": name})
+    subtitles = {
+        "cash": t("Cash a version, {name}: one input from P10 to P90, the others as set"),
+        "loaded": t("Fully loaded a version, {name}: one input from P10 to P90, the others as set"),
+        "economic": t("Economic cost a version, {name}: one input from P10 to P90, the others as set"),
+    }
+    subtitle = fill(subtitles[basis], {"name": name})
     return Chart(
         "tornado",
         t("what matters most"),
