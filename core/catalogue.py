@@ -17,7 +17,7 @@ from core import records
 from core.checks import check
 from core.messages import InputError, message
 from core.names import Names
-from core.records import Accelerator, Access, Architecture, Constant, Offer, Silicon, Size
+from core.records import Accelerator, Access, Architecture, Constant, Offer, OfferRule, Silicon, Size
 from core.scenario import NOT_IN_PRESETS, Scenario
 from core.sizes import SizeTable, size_tables
 from core.snapshot import kept_snapshots, snapshot_directory, snapshot_id
@@ -32,6 +32,7 @@ __all__ = [
     "Constant",
     "DataError",
     "Offer",
+    "OfferRule",
     "Silicon",
     "Size",
     "Table",
@@ -88,6 +89,7 @@ class Catalogue:
         self.presets: Mapping[str, Mapping[str, object]] = MappingProxyType(
             {row["preset_id"]: _preset(row) for row in sorted(tables["presets"].rows, key=lambda row: row["order"])}
         )
+        self.offer_rules: tuple[OfferRule, ...] = tuple(records.offer_rule(row) for row in tables["offer_rules"].rows)
         self._access = tuple(records.record(Access, row) for row in tables["access"].rows)
         self._names = Names(tables)
         self._offers = _by_chip(self.offers)

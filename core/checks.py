@@ -25,6 +25,7 @@ READ = {
     "architectures": records.columns_of(records.Architecture),
     "other_costs": records.columns_of(records.Constant),
     "access": records.columns_of(records.Access),
+    "offer_rules": records.columns_of(records.OfferRule),
     "maturity": ("family", "setting", "factor_low", "factor_likely", "factor_high", "source"),
     "slices": ("accelerator_id", "chips", "shape", "sold_as", "unit"),
     "aliases": ("alias", "accelerator_id", "chips", "kind"),
@@ -44,6 +45,13 @@ ORDERED = {
     "accelerators": (("price_usd_low", "price_usd_high"),),
     "other_costs": (("low", "likely"), ("likely", "high")),
     "access": (("weeks_low", "weeks_high"),),
+    "offer_rules": (
+        ("shortest_days", "longest_days"),
+        ("earliest_start_days", "latest_start_days"),
+        ("fewest_chips", "most_chips"),
+        ("support_share_low", "support_share_likely"),
+        ("support_share_likely", "support_share_high"),
+    ),
     "architectures": (("n_window_layers", "n_layers"), ("n_moe_layers", "n_layers"), ("top_k", "n_experts")),
     "presets": (("active_params", "params"), ("budget_usd", "cash_usd")),
     "maturity": (("factor_low", "factor_likely"), ("factor_likely", "factor_high")),
@@ -138,6 +146,8 @@ def _facts(table: Table, tables: Tables) -> Iterator[DataError]:
         yield from _offers(table)
         yield from _spellings(table)
         yield from _spread(table)
+    if table.name == "offer_rules":
+        yield from _offer_rules(table, tables["offers"])
     if table.name == "architectures":
         yield from _parameters(table)
     if table.name == "peak_limits":
@@ -348,6 +358,31 @@ def _spread(offers: Table) -> Iterator[DataError]:
         code, bound = "data_too_small" if low else "data_too_large", middle * PRICE_SPREAD ** (-1 if low else 1)
         why = f"the median of its chip and plan is {middle:.6g}, and {PRICE_SPREAD:g} times off the note must say why"
         yield offers.refuse(code, i, "usd_per_chip_hour", given=price, nearest=f"{bound:.6g} ({why})")
+
+
+def _offer_rules(rules: Table, offers: Table) -> Iterator[DataError]:
+    """Rules that say nothing, half of what they must, or something of no offer."""
+    keys = [c.column for c in rules.columns if c.key]
+    about = ("source", "date", "date_precision", "grade", "note")
+    said = [c.column for c in rules.columns if c.column not in (*keys, *about)]
+    for i, row in enumerate(rules.rows):
+        if all(row[column] in (None, "") for column in said):
+            yield rules.refuse("data_need", i, said[0], reason="no other rule")
+        if row["scaleout_GBps_per_chip_per_direction"] is not None and not row["network"]:
+            yield rules.refuse("data_need", i, "network", reason="scaleout_GBps_per_chip_per_direction")
+        shares = [row[f"support_share_{end}"] for end in ("low", "likely", "high")]
+        if any(share is None for share in shares) and any(share is not None for share in shares):
+            lacking = ("low", "likely", "high")[shares.index(None)]
+            yield rules.refuse("data_need", i, f"support_share_{lacking}", reason="another end of the share")
+        if (row["deposit_share"] or 0) + (row["upfront_share"] or 0) > 1:
+            bound = 1 - row["upfront_share"]
+            yield rules.refuse("data_too_large", i, "deposit_share", given=row["deposit_share"], nearest=f"{bound:.6g}")
+        left = [o for o in offers.rows if o["offer_kind"] == "offer"]
+        for key in keys:  # narrowed column by column, so that the first that leaves no offer is named
+            before, left = left, [o for o in left if row[key] in ("*", o[key])]
+            if not left:
+                choice = nearest(row[key], dict.fromkeys(str(o[key]) for o in before))
+                yield rules.refuse("data_rule_unused", i, key, given=row[key], nearest=choice)
 
 
 def _architectures(architectures: Table) -> Iterator[DataError]:

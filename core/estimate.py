@@ -29,7 +29,16 @@ from core.economics.bill import (
 )
 from core.economics.draws import quantiles, win_shares
 from core.economics.sizing import run_hours, stacked
-from core.economics.uncertainty import Factors, Known, Ranges, cash_cases, drawn, price_cases, ranges, thinned
+from core.economics.uncertainty import (
+    Factors,
+    Known,
+    Ranges,
+    basis_cases,
+    drawn,
+    price_cases,
+    ranges,
+    thinned,
+)
 from core.economics.verdict import verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
@@ -44,6 +53,7 @@ from core.platforms import (
     problems_of,
     rows_of,
     terms_of,
+    wait_weeks_of,
     workload,
 )
 from core.report import Bill, Flip, Place, PlatformEstimate, Report
@@ -55,6 +65,7 @@ from core.training.workload import Workload
 
 BASES: tuple[Basis, ...] = get_args(Basis)
 FLIP_STEP = 4  # of the cases; 2,500 tell the ends of a flip's range to half a per cent
+SHOWN_AT = (0.1, 0.5, 0.9)
 FLIP_CHIP = "h100_sxm"  # the chip whose price readers know, and move
 
 
@@ -77,7 +88,8 @@ def _sized(rows: list[Row], load: Workload, scenario: Scenario, catalogue: Catal
         n, up, quoted = float(r.size.chips), r.pace.uptime, r.platform.quote_usd_per_chip_hour is not None
         index.append(i)
         used.append(r)
-        known.append(Known(a, r.platform.plan, quoted, n, u, up))
+        wait = wait_weeks_of(r.platform, r.offer, scenario, catalogue)
+        known.append(Known(a, r.platform.plan, quoted, n, u, up, wait))
         hours.append(run_hours(load.flops, n, a.bf16_flops_dense, u.mfu, up, scenario.spare_share))
     runs, price = stacked(hours), np.array([r.price for r in used], dtype=float)
     places = Place(*(np.array([getattr(r.place, name) for r in used]) for name in Place.__slots__))
@@ -97,10 +109,12 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
     sized = _sized(rows, load, scenario, catalogue)
     parts = {basis: bill_parts(sized.inputs, basis) for basis in BASES}
     bills = {basis: _bills(parts[basis], len(sized.index)) for basis in BASES}
-    cases = cash_cases(sized.inputs, sized.ranges, sized.drawn)
+    cases = basis_cases(sized.inputs, sized.ranges, sized.drawn, "cash")
     competes = np.array([checked[i].comparable for i in sized.index], dtype=bool)
     shares = win_shares(cases if competes.all() else np.where(competes[:, None], cases, np.nan))
-    low, middle, high = quantiles(cases, 0.1, 0.5, 0.9)
+    spans = low, middle, high = quantiles(cases, *SHOWN_AT)
+    if scenario.basis != "cash":
+        spans = quantiles(basis_cases(sized.inputs, sized.ranges, sized.drawn, scenario.basis), *SHOWN_AT)
     money = {
         i: _Money(
             bills={basis: bills[basis][at] for basis in BASES},
@@ -109,6 +123,7 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
             p90=float(high[at]),
             win_share=float(shares[at]),
             in_budget_share=float((cases[at] <= scenario.budget_usd).mean()),
+            span=(float(spans[0][at]), float(spans[1][at]), float(spans[2][at])),
         )
         for at, i in enumerate(sized.index)
     }
@@ -154,6 +169,7 @@ class _Money:
     p90: float
     win_share: float
     in_budget_share: float
+    span: tuple[float, float, float]  # in the scenario's basis
 
 
 def _platform(
@@ -188,8 +204,8 @@ def _platform(
         in_budget_share=money.in_budget_share if money else None,
         usd_per_million_tokens=money.bills[scenario.basis].total_usd / trained if money else None,
         runway_months=runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bill.total_usd) if bill else None,
-        terms=terms_of(row.platform),
-        at_risk_usd=_at_risk(row, bill) if bill else None,
+        terms=terms_of(row),
+        at_risk_usd=at_risk_usd(row, bill) if bill else None,
         access=access_of(row, catalogue),
         port=port_of(scenario, a),
         feasible=row.size.sold and row.price is not None and u is not None,
@@ -206,6 +222,7 @@ def _platform(
         limited_by=timed.limited_by if timed else None,
         wait_weeks=timed.wait_weeks if timed else None,
         total_usd_p50=money.p50 if money else None,
+        range_usd=money.span if money else None,
     )
 
 
@@ -222,7 +239,7 @@ def _listed(values: Any, n: int) -> list[float]:
     return found
 
 
-def _at_risk(row: Row, bill: Bill) -> float | None:
+def at_risk_usd(row: Row, bill: Bill) -> float | None:
     """What a commitment must pay beyond this version's use; zero where nothing is committed, ``None`` where the
     term is not known."""
     if row.platform.plan in UNKNOWN_TERMS:

@@ -14,6 +14,7 @@ from typing import Literal
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
 from core.sentences_money import MONEY_SENTENCES
+from core.sentences_offers import OFFER_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
 
 Severity = Literal["error", "warning", "note"]
@@ -271,4 +272,5 @@ TEMPLATES: dict[str, str] = {
     **SENTENCES,
     **PLAN_SENTENCES,
     **MONEY_SENTENCES,
+    **OFFER_SENTENCES,
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.catalogue import Accelerator, Catalogue
 from core.economics.sizing import size_chips
+from core.offer_rules import rented
 from core.report import Speeds, Uptime, Utilisation
 from core.scenario import Platform, Scenario
 from core.training.goodput import Interruptions, interruptions, uptime
@@ -122,7 +123,7 @@ def paces(scenario: Scenario, load: Workload, focus: int, catalogue: Catalogue) 
     timed = bool(catalogue.accelerators[scenario.platforms[focus].accelerator_id].bf16_flops_dense)
     found = []
     for i, p in enumerate(scenario.platforms):
-        a = catalogue.accelerators[p.accelerator_id]
+        a = rented(p, catalogue).accelerator
         # The others follow the focus over their own sizes; a chip that is sold in none is asked for as many, and so
         # is every chip beside a focus that cannot be timed.
         asked = p.chips or (scenario.chips if i == focus or not timed or not catalogue.sizes(a.id) else None)

@@ -15,6 +15,18 @@ from core.economics.bill import BillInputs, RunHours, bill_parts, total_usd
 from core.economics.sizing import Need, fewest_chips, matched_size, run_hours
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
+from core.offer_rules import (
+    NO_RULES,
+    Rules,
+    Use,
+    elsewhere,
+    fewest_of,
+    length_text,
+    needs_hours,
+    rented,
+    slow_network,
+    use_problems,
+)
 from core.paces import Pace, paces
 from core.records import Access
 from core.report import Place, Shortfall, Speeds, Uptime, Utilisation
@@ -43,6 +55,7 @@ class Row:
     place: Place
     size: Size
     matched: Message | None = None  # what the matching rule could not have
+    rules: Rules = NO_RULES  # of its offer
 
     @property
     def utilisation(self) -> Utilisation | None:
@@ -121,7 +134,9 @@ def place_of(platform: Platform, offer: Offer | None, scenario: Scenario, catalo
     }
     rate = catalogue.constants[rates.get(kept, "egress_internet_aws")].likely
     moves = port_of(scenario, catalogue.accelerators[platform.accelerator_id]).code == "port_needed"
-    return Place(rate if away else 0.0, scenario.migration_usd if moves else 0.0)
+    weeks = wait_weeks_of(platform, offer, scenario, catalogue)
+    wait = (weeks[0] + weeks[1]) / 2 if weeks else 0.0
+    return Place(rate if away else 0.0, scenario.migration_usd if moves else 0.0, wait)
 
 
 def bill_inputs(
@@ -157,23 +172,18 @@ def bill_inputs(
         egress_usd_per_gb=place.egress_usd_per_gb,
         support_share=scenario.support_share,
         migration_usd=place.migration_usd,
+        wait_weeks=place.wait_weeks,
         without=tuple(filter(None, scenario.bill_without.split(","))),
     )
 
 
-@lru_cache(maxsize=1024)
-def _offer(catalogue: Catalogue, accelerator_id: str, plan: str, provider: str, region: str) -> Offer | None:
-    return catalogue.default_offer(accelerator_id, plan, provider, region)
-
-
-def _priced(p: Platform, scenario: Scenario, catalogue: Catalogue) -> tuple[Offer | None, float | None]:
-    """The offer and the price at the time of the run. A quote or a commitment is a contract: it does not move."""
-    offer = _offer(catalogue, p.accelerator_id, p.plan, p.provider, p.region)
+def _price(p: Platform, offer: Offer | None, scenario: Scenario) -> float | None:
+    """The price at the time of the run. A quote or a commitment is a contract: it does not move."""
     if p.quote_usd_per_chip_hour is not None:
-        return offer, p.quote_usd_per_chip_hour
+        return p.quote_usd_per_chip_hour
     if offer is None:
-        return None, None
-    return offer, offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
+        return None
+    return offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
 
 
 def need_of(
@@ -222,25 +232,25 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
     """Every platform with its offer, utilisation and size."""
     keys = platform_keys(scenario.platforms)
     focus = keys.index(scenario.focus) if scenario.focus in keys else 0
-    chips = [catalogue.accelerators[p.accelerator_id] for p in scenario.platforms]
-    priced = [_priced(p, scenario, catalogue) for p in scenario.platforms]
-    labels = platform_labels(scenario.platforms, tuple(offer for offer, _ in priced), catalogue)
+    offered = [rented(p, catalogue) for p in scenario.platforms]
+    labels = platform_labels(scenario.platforms, tuple(on.offer for on in offered), catalogue)
     found = paces(scenario, load, focus, catalogue)
     rows = [
         Row(
             key,
             label,
             p,
-            a,
+            on.accelerator,
             i == focus,
-            offer,
-            price,
+            on.offer,
+            _price(p, on.offer, scenario),
             pace,
-            place_of(p, offer, scenario, catalogue),
-            catalogue.size_of(a.id, p.chips or scenario.chips),
+            place_of(p, on.offer, scenario, catalogue),
+            catalogue.size_of(p.accelerator_id, p.chips or scenario.chips),
+            rules=on.rules,
         )
-        for i, (key, label, p, a, (offer, price), pace) in enumerate(
-            zip(keys, labels, scenario.platforms, chips, priced, found, strict=True)
+        for i, (key, label, p, on, pace) in enumerate(
+            zip(keys, labels, scenario.platforms, offered, found, strict=True)
         )
     ]
     lead = rows[focus]
@@ -293,9 +303,13 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         found.append(message(code, severity, row.id, chip=row.label, **params))
 
     if row.price is None:
-        plans = [plan_name(plan) for plan in sorted({o.plan for o in catalogue.offers_for(a.id)})]
-        code = "no_price_other_plan" if plans else "no_price"
-        say(code, plan=plan_name(row.platform.plan), plans=joined(plans))
+        p, plan = row.platform, plan_name(row.platform.plan)
+        instead = elsewhere(catalogue, a.id, p.plan, p.provider, p.region, row.label, plan)
+        if instead is not None:
+            found.append(replace(instead, place=row.id))
+        else:
+            plans = [plan_name(other) for other in sorted({o.plan for o in catalogue.offers_for(a.id)})]
+            say("no_price_other_plan" if plans else "no_price", plan=plan, plans=joined(plans))
     if row.pace is None:
         say("no_peak")
     if not catalogue.sizes(a.id):
@@ -305,8 +319,8 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         say(
             "size_not_sold", chips=size.chips, near=joined([integer(s.chips) for s in near if s is not None], "list_or")
         )
-    elif offer and offer.min_chips and size.chips < offer.min_chips and row.platform.quote_usd_per_chip_hour is None:
-        say("below_minimum_order", chips=size.chips, minimum=offer.min_chips, provider=offer.provider)
+    elif offer and size.chips < fewest_of(row.rules, offer) and row.platform.quote_usd_per_chip_hour is None:
+        say("below_minimum_order", chips=size.chips, minimum=fewest_of(row.rules, offer), provider=offer.provider)
     lacking = _shortfall(row, load, scenario, catalogue)
     if lacking is not None:
         smallest = lacking.smallest
@@ -320,8 +334,39 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
             holds=message("holds_smallest", n=smallest.chips) if smallest else message("holds_none"),
         )
     u = row.utilisation
-    notes = [row.matched, u.note if u else None]
+    notes = [*_rule_problems(row, load, scenario, catalogue), row.matched, u.note if u else None]
     return Findings((*found, *(n for n in notes if n is not None)), lacking, comparable=not found)
+
+
+def _rule_problems(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> list[Message]:
+    """Where a platform runs into the rules of its offer: in several bookings, by contract, later."""
+    rules, u, a = row.rules, row.utilisation, row.accelerator
+    if row.pace is None or u is None:
+        return []
+    usual = catalogue.accelerators[a.id].scaleout_bytes_per_s
+    slow = slow_network(row.id, row.label, rules, usual) if row.size.chips > (a.domain_size or 1) else []
+    if not rules.bind:
+        return slow
+    one = 0.0
+    if needs_hours(rules):
+        hours = run_hours(load.flops, row.size.chips, a.bf16_flops_dense, u.mfu, row.pace.uptime, scenario.spare_share)
+        one = float(hours.wall)
+    runs = scenario.iterations * (scenario.experiments + scenario.failed_share + scenario.evaluation_share)
+    provider = row.offer.provider if row.offer else row.platform.provider
+    return slow + use_problems(
+        rules,
+        Use(
+            row.id,
+            row.label,
+            plan_name(row.platform.plan),
+            provider,
+            row.size.chips,
+            row.price,
+            one,
+            runs * one,
+            scenario.setup_weeks,
+        ),
+    )
 
 
 def _shortfall(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogue) -> Shortfall | None:
@@ -354,12 +399,17 @@ def plan_name(plan: str) -> Message:
     return message(f"plan_{plan}")
 
 
-def terms_of(platform: Platform) -> Message:
-    """What a plan binds one to."""
-    if platform.plan in COMMITTED_YEARS:
-        return message("terms_years", "note", years=COMMITTED_YEARS[platform.plan])
+def terms_of(row: Row) -> Message:
+    """What a platform's offer binds one to."""
+    plan = row.platform.plan
+    if plan in COMMITTED_YEARS:
+        return message("terms_years", "note", years=COMMITTED_YEARS[plan])
+    length = length_text(row.rules) if needs_hours(row.rules) else None
     known = {"capacity_block": "terms_prepaid", "reserved_quote": "terms_contract", "spot": "terms_spot"}
-    return message(known.get(platform.plan, "terms_none"), "note", plan=plan_name(platform.plan))
+    if length is None:
+        return message(known.get(plan, "terms_none"), "note", plan=plan_name(plan))
+    code = {"capacity_block": "terms_prepaid_length", "reserved_quote": "terms_contract_length"}
+    return message(code.get(plan, "terms_length"), "note", plan=plan_name(plan), length=length)
 
 
 @lru_cache(maxsize=1024)
@@ -367,9 +417,18 @@ def _access(catalogue: Catalogue, offer: Offer) -> Access | None:
     return catalogue.access(offer)
 
 
-def access_weeks(row: Row, catalogue: Catalogue) -> tuple[float, float] | None:
-    """Weeks before the run until quota or capacity is there, from and to; ``None`` where nobody says."""
-    found = _access(catalogue, row.offer) if row.offer else None
+def wait_weeks_of(
+    platform: Platform, offer: Offer | None, scenario: Scenario, catalogue: Catalogue
+) -> tuple[float, float] | None:
+    """Weeks before the run until quota or capacity is there, from and to; ``None`` where nobody says.
+
+    The user's own wait where given. A quote is somebody's offer to deliver: what the tables say of others is not of it.
+    """
+    if scenario.wait_weeks is not None:
+        return scenario.wait_weeks, scenario.wait_weeks
+    if offer is None or platform.quote_usd_per_chip_hour is not None:
+        return None
+    found = _access(catalogue, offer)
     return (found.weeks_low, found.weeks_high) if found else None
 
 

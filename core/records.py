@@ -167,6 +167,36 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferRule:
+    """What one row of offer_rules.csv says of the offers it matches; ``*`` matches all, ``None`` and "" say nothing."""
+
+    provider: str
+    service_instance: str
+    accelerator_id: str
+    plan: str
+    network: str
+    scaleout_bytes_per_s: float | None  # one way, a chip's share of the network between nodes
+    shortest_days: float | None
+    longest_days: float | None
+    earliest_start_days: float | None
+    latest_start_days: float | None
+    fewest_chips: int | None
+    most_chips: int | None
+    self_serve_chips: int | None
+    deposit_share: float | None
+    upfront_share: float | None
+    refundable: str
+    support_share_low: float | None
+    support_share_likely: float | None
+    support_share_high: float | None
+    source: str
+    date: str
+    date_precision: str
+    grade: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Size:
     """A number of chips and the name it is sold under. ``sold`` is False where nobody sells it."""
 
@@ -209,6 +239,12 @@ def accelerator(row: Row) -> Accelerator:
     return record(
         Accelerator, row, **{n: None if value is None else value * unit for n, (value, unit) in given.items()}
     )
+
+
+def offer_rule(row: Row) -> OfferRule:
+    """A rule of offers in SI units from its row."""
+    column, unit = IN_SI["scaleout_bytes_per_s"]
+    return record(OfferRule, row, scaleout_bytes_per_s=None if row[column] is None else row[column] * unit)
 
 
 def silicon(row: Row) -> Silicon:

@@ -26,6 +26,20 @@ def _constants(columns: str, *rows: str) -> tuple[Cells, ...]:
 
 
 ROWS: dict[str, tuple[Cells, ...]] = {
+    # Before there were rules, cash by month knew this one.
+    "offer_rules": (
+        {
+            "provider": "*",
+            "service_instance": "*",
+            "accelerator_id": "*",
+            "plan": "capacity_block",
+            "upfront_share": "1",
+            "refundable": "no",
+            "source": "docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html: paid up front",
+            "date_precision": "unknown",
+            "grade": "primary",
+        },
+    ),
     "other_costs": _constants(
         "cost_id | kind | low | likely | high | unit | date | grade | item | source",
         "optimizer_bytes_per_param_adamw | memory | 8 | 12 | 12 | bytes | 2019 | primary | "

@@ -6,7 +6,7 @@ A rank is what a parallel degree counts: a chip, or a core where a source counts
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,7 +26,8 @@ class Chips:
 
     ``silicon`` and ``accelerator_id`` name what constants are fitted per; ``torus_axes`` is 0 for a
     switched domain of ``domain`` ranks; ``ceiling_efficiency`` is what a rank without runs of its own
-    silicon is taken to reach.
+    silicon is taken to reach. ``slower_seconds_per_byte``: what a byte between domains takes longer than on the chip's
+    usual network, where it is rented on a slower one.
     """
 
     accelerator_id: Any
@@ -47,6 +48,7 @@ class Chips:
     compiled: Any
     ceiling_efficiency: Any
     ranks_per_chip: Any
+    slower_seconds_per_byte: Any = 0.0
 
 
 def _one(a: Accelerator, catalogue: Catalogue) -> tuple[Any, ...]:
@@ -87,9 +89,15 @@ def chips_of(ids: Sequence[str] | np.ndarray, catalogue: Catalogue) -> Chips:
     return Chips(*columns)
 
 
-def chip_of(accelerator_id: str, catalogue: Catalogue) -> Chips:
-    """One chip as scalars."""
-    return Chips(*_one(catalogue.accelerators[accelerator_id], catalogue))
+def chip_of(chip: str | Accelerator, catalogue: Catalogue) -> Chips:
+    """One chip as scalars: of the tables, or as it is rented, on another network."""
+    usual = catalogue.accelerators[chip if isinstance(chip, str) else chip.id]
+    found = Chips(*_one(usual, catalogue))
+    if isinstance(chip, str) or chip is usual:
+        return found
+    here = Chips(*_one(chip, catalogue))
+    slower = max(0.0, 1.0 / here.scaleout_bytes_per_s - 1.0 / found.scaleout_bytes_per_s)
+    return replace(here, slower_seconds_per_byte=slower)
 
 
 def each(record: T, change: Callable[[np.ndarray], np.ndarray]) -> T:

@@ -270,6 +270,22 @@ def slice_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan, compute: Any
     return pick(torus, between, pick(copied, shown, 0.0))
 
 
+def stage_seconds(chips: Chips, shape: Shape, job: Job, plan: Plan) -> Any:
+    """Activations and their gradients between stages in other domains, beyond their time on the chip's usual network.
+
+    ``4·tokens·d/tensor`` bytes a micro-batch and chunk. What they take on the usual network is in the fitted constants,
+    so this is what a slower one adds; nothing hides it. Ranks that share weights or optimiser have the domain first, as
+    :func:`data_bandwidth` has it, and stages what is left of it.
+    """
+    if nowhere(chips.slower_seconds_per_byte > 0) or nowhere(plan.pipeline > 1):
+        return 0.0
+    sent = 4.0 * micro_batch_tokens(job, plan) * shape.d_model / plan.tensor * micro_batches(job, plan)
+    slice_ranks = domain_ranks(chips, job)
+    inside = np.minimum(np.maximum(slice_ranks / plan.tensor, 1.0), plan.state_group)
+    leaves = (plan.pipeline > 1) & (plan.tensor * inside * plan.pipeline > slice_ranks)
+    return pick(leaves, sent * plan.interleave * chips.slower_seconds_per_byte, 0.0)
+
+
 def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -> StepParts:
     """Seconds of one step by parts, for every row, plan and size at once.
 
@@ -323,7 +339,7 @@ def step_parts(chips: Chips, shape: Shape, job: Job, plan: Plan, c: Constants) -
     if not nowhere(plan.pipeline > 1):
         bubble = inner * (c["bubble"] * bubble_share(plan.pipeline, m, plan.interleave))
     data = data_seconds(chips, shape, job, plan, compute, c)
-    slices = slice_seconds(chips, shape, job, plan, compute, c)
+    slices = slice_seconds(chips, shape, job, plan, compute, c) + stage_seconds(chips, shape, job, plan)
     optimizer = c["optimizer_traffic"] / chips.hbm_bytes_per_s * (job.optimizer_bytes / ADAMW_BYTES) + job.host_seconds
     optimizer = optimizer * pick(job.frozen, ADAPTER_SHARE, 1.0) * state_params(shape, plan)
     beyond = np.log2(np.maximum(1.0, job.ranks / pick(torus, SLICE_BEFORE_STRAGGLERS, CHIPS_BEFORE_STRAGGLERS)))

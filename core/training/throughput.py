@@ -155,11 +155,19 @@ def reach(
 ) -> Reach:
     """The model's speed at every size in ``chips``; in the fastest of the chip's formats where the work asks for it.
 
-    Beyond ``grown_from`` chips the batch grows in proportion to them.
+    Beyond ``grown_from`` chips the batch grows in proportion to them. A chip on a slower network than its usual one is
+    never faster: of plans that are as good the planner takes the simplest, which can be the faster one.
     """
     choices = formats(accelerator, catalogue) if work.precision == "best" else ("bf16",)
     tried = [_reach(work, shape, accelerator, chips, p, catalogue, grown_from) for p in choices]
-    return max(tried, key=lambda r: float(np.log(r.mfu).sum()))
+    found = max(tried, key=lambda r: float(np.log(r.mfu).sum()))
+    usual = catalogue.accelerators[accelerator.id]
+    if not chip_of(accelerator, catalogue).slower_seconds_per_byte:
+        return found
+    most = reach(work, shape, usual, chips, catalogue, grown_from).mfu
+    slower = np.where(found.mfu > most, found.mfu / most, 1.0)
+    step = StepParts(*(getattr(found.step, name) * slower for name in StepParts.__slots__))
+    return replace(found, mfu=found.mfu / slower, step=step)
 
 
 def job_of(
@@ -190,7 +198,7 @@ def _reach(
     catalogue: Catalogue,
     grown_from: float,
 ) -> Reach:
-    c, chip = constants(), chip_of(accelerator.id, catalogue)
+    c, chip = constants(), chip_of(accelerator, catalogue)
     sizes = np.array(chips, dtype=float)
     batch_tokens = work.batch_tokens * np.maximum(1.0, sizes / grown_from)
     job = job_of(work, accelerator, sizes, batch_tokens, precision, catalogue)

@@ -150,7 +150,7 @@ peak_limits.max_ratio 24 124.38
 def test_no_figure_of_the_first_release_has_changed(released: Catalogue):
     found, lent = {}, {row["cost_id"] for row in ROWS["other_costs"]}
     for name, table in released.tables.items():
-        if name in ("schema", *LATER_TABLES):  # the latter are lent by the current tables
+        if name in ("schema", "offer_rules", *LATER_TABLES):  # all but the first are lent to it
             continue
         for column in (c.column for c in table.columns if c.type in ("integer", "number")):
             values = [row[column] for row in table.rows if row[column] is not None and row.get("cost_id") not in lent]

@@ -119,7 +119,7 @@ def test_buying_is_said_to_pay_just_where_it_does() -> None:
 
 def test_the_table_of_cash_escapes_and_saves_the_same_cents() -> None:
     report = build_report()
-    flow = cashflow_of(report.focus, report.scenario)
+    flow = cashflow_of(report.focus, report.scenario, CATALOGUE)
     assert flow is not None and report.focus.bills is not None
     frame = cash_table.cash_frame(flow)
     total = round(report.focus.bills["cash"].total_usd, 2)
