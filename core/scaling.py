@@ -187,7 +187,7 @@ def degree_curve(report: Report, catalogue: Catalogue) -> DegreeCurve | None:
     shape = shape_for(scenario, catalogue)
     if p.plan is None or shape is None:
         return None
-    plan, chip, c = p.plan, chip_of(p.accelerator.id, catalogue), constants()
+    plan, chip, c = p.plan, chip_of(p.accelerator, catalogue), constants()
     per_copy = plan.tensor * plan.pipeline * plan.context
     fewest = 2.0 ** math.ceil(math.log2(max(1.0, plan.expert / per_copy)))  # replicas that the experts spread over
     degree = fewest * 2.0 ** np.arange(0, math.log2(MOST_DEGREE / fewest) + 1)
