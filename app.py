@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from typing import Literal
 
 import streamlit as st
@@ -39,12 +40,14 @@ def main() -> None:
     here = st.navigation(site.navigation(t, pages), position="hidden" if embedded else "top")
     if not embedded:
         st.logo(LOGO, size="medium")
+    last: list[Callable[[], None]] = []
     with frame.guarded(t, reset=None):
         desk = start_run(here.url_path)
         if desk.language != t.language:  # the titles above are in another
             st.rerun()
         with frame.guarded(t, strip.start_over):
             view = answer(t, desk)
+            last = view.last
             if not embedded:
                 with st.sidebar:
                     sidebar.draw(view)
@@ -55,6 +58,9 @@ def main() -> None:
             frame.page_links(view, pages, embedded=embedded)
             watch_theme()
         finish_run(desk)
+        for draw in last:
+            with frame.guarded(t, strip.start_over):
+                draw()
         settle_memory()
 
 

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, flip_mfu
 from core.economics.verdict import cash, inputs_of
-from core.estimate import estimate
-from core.messages import Message, message
+from core.evidence.gains import format_gains
+from core.messages import Message, joined, message
+from core.numbers import EN_DASH, percent
+from core.platforms import port_of
 from core.report import PlatformEstimate, Report
-from core.scenario import Match, Plan, Platform, Scenario, platform_keys
-from core.settle import settle
+from core.scenario import Match, Plan, Platform, platform_keys
+from core.standing import Standing, standing_of, standing_with
 from core.training.throughput import formats
+from core.training.utilisation import is_moe
 
 MOST = 3
 WORTH = 0.02  # the cost of the cheapest must move by this share, unless another becomes cheapest
+SAME = 0.005  # of a cost: a lead that whole per cent do not show
 TRIVIAL = ("verdict_not_needed", "verdict_one_chip")
 PRICE_PATHS = (-0.3, 0.4)
 # At the same budget all cost about as much, so that being cheapest says nothing.
 RULES: tuple[Match, ...] = ("finish", "chips", "best")
 HIGHEST_MFU = 0.8  # as far as the slider goes
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Who is cheapest in a scenario. ``place`` is that in the scenario's platforms; money is cash, USD.
-
-    ``totals``, ``prices`` (USD per chip-hour) and ``at_risk`` belong to all platforms, ``None`` where one does not
-    compete or nobody knows.
-    """
-
-    place: int
-    label: str
-    accelerator: str
-    chips: int
-    total_usd: float
-    wall_hours: float
-    totals: tuple[float | None, ...]
-    prices: tuple[float | None, ...]
-    at_risk: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,60 +59,42 @@ class _Tried:
     scales: bool = False
 
 
-def standing_of(report: Report) -> Standing | None:
-    """Who is cheapest in a report; ``None`` where no platform competes."""
-    best = report[report.ranking[0]]
-    if not best.comparable or best.wall_hours is None:
-        return None
-    return Standing(
-        report.platforms.index(best),
-        best.label,
-        best.accelerator.short_name,
-        best.size.chips,
-        cash(best),
-        best.wall_hours,
-        tuple(cash(p) if p.comparable else None for p in report.platforms),
-        tuple(p.price_usd_per_chip_hour for p in report.platforms),
-        tuple(p.at_risk_usd for p in report.platforms),
-    )
+def answer_changes(
+    report: Report, catalogue: Catalogue, between: Callable[[], object] = lambda: None
+) -> tuple[AnswerChange, ...]:
+    """At most three changes: first what makes the answer affordable, then another cheapest, then what moves its cost.
 
-
-@lru_cache(maxsize=512)
-def _standing(scenario: Scenario, catalogue: Catalogue) -> Standing | None:
-    return standing_of(estimate(scenario, catalogue))
-
-
-def standing_with(scenario: Scenario, catalogue: Catalogue, fields: dict[str, object]) -> Standing | None:
-    """Who is cheapest once ``fields`` are set, just as a page sets them; ``None`` too where they cannot be kept."""
-    changed = settle(dict(scenario) | fields, catalogue).scenario
-    if len(changed.platforms) != len(scenario.platforms) or changed == scenario:
-        return None
-    return _standing(changed, catalogue)
-
-
-def answer_changes(report: Report, catalogue: Catalogue) -> tuple[AnswerChange, ...]:
-    """At most three changes: first those that make another platform cheapest, then those that move its cost most.
-
-    Of one kind (price plan, speed, …) only the strongest. Each is worked out with :func:`core.estimate.estimate` and
-    kept: a dozen times the work of the answer itself, so only for a reader who asks.
+    Of one kind (price plan, speed, …) only the strongest, as long as other kinds are left. Each is worked out by
+    :func:`core.standing.standing_with` and kept; ``between`` is called before each, for a caller that may have to stop.
     """
     if report.verdict.code in TRIVIAL:
         return ()
-    now = standing_of(report)
-    found = [
-        (tried, there)
-        for tried in _candidates(report, now, catalogue)
-        if (there := standing_with(report.scenario, catalogue, tried.fields)) is not None and _counts(tried, there, now)
-    ]
+    now, s = standing_of(report), report.scenario
+    found = list[tuple[_Tried, Standing]]()
+    for tried in _candidates(report, now, catalogue):
+        between()
+        there = standing_with(s, catalogue, tried.fields)
+        if there is not None and _counts(tried, there, now):
+            found.append((tried, there))
 
-    def strength(one: tuple[_Tried, Standing]) -> tuple[bool, bool, float]:
+    def strength(one: tuple[_Tried, Standing]) -> tuple[bool, bool, bool, bool, float]:
         tried, there = one
-        return now is not None and there.place == now.place, tried.scales, -_moved(there, now)
+        stays = now is not None and there.place == now.place
+        dearer = not stays and now is not None and there.total_usd > now.total_usd
+        return not _affords(there, now, report), stays, tried.scales, dearer, -_moved(there, now)
 
-    best: dict[str, AnswerChange] = {}
-    for tried, there in sorted(found, key=strength):
-        best.setdefault(tried.kind, _told(tried, there, now))
-    return tuple(best.values())[:MOST]
+    found.sort(key=strength)
+    kinds = [tried.kind for tried, _ in found]
+    order = sorted(range(len(found)), key=lambda i: kinds[i] in kinds[:i])[:MOST]
+    chosen = sorted(order, key=lambda i: strength(found[i]))
+    return tuple(_told(*found[i], now, report, catalogue) for i in chosen)
+
+
+def _affords(there: Standing, now: Standing | None, report: Report) -> bool:
+    """Whether the cheapest comes within the budget and the cash, and did not before."""
+    s = report.scenario
+    limit = min(s.budget_usd, s.cash_usd) if s.cash_usd > 0 else s.budget_usd
+    return now is not None and there.total_usd <= limit < now.total_usd
 
 
 def _moved(there: Standing, now: Standing | None) -> float:
@@ -158,12 +124,14 @@ def _candidates(report: Report, now: Standing | None, catalogue: Catalogue) -> I
     if s.precision == "best":
         yield _Tried("precision", "answer_bf16", {"precision": "bf16"})
     elif not own_speed and any(len(formats(p.accelerator, catalogue)) > 1 for p in report.platforms):
-        yield _Tried("precision", "answer_precision", {"precision": "best"})
+        yield _Tried("precision", "answer_formats", {"precision": "best"})
     if not own_speed and not s.measured:
         for speed in ("first_try", "vendor"):
             if speed != s.speed:
                 yield _Tried("speed", f"answer_{speed}", {"speed": speed})
     focus = report.platforms.index(report.focus)
+    if not report.focus.fits:
+        yield from _made_to_fit(report)
     for place in dict.fromkeys((focus, *([now.place] if now else []))):
         for plan in ("spot", "commit_1y"):
             yield from _other_plan(report, place, plan, catalogue)
@@ -178,6 +146,16 @@ def _candidates(report: Report, now: Standing | None, catalogue: Catalogue) -> I
             yield _Tried("price", code, {"price_change": path}, {"share": abs(path)}, scales=True)
     code = "answer_half_samples" if report.workload.per_sample else "answer_half_tokens"
     yield _Tried("tokens", code, {"tokens": s.tokens / 2}, {"tokens": s.tokens / 2}, scales=True)
+
+
+def _made_to_fit(report: Report) -> Iterator[_Tried]:
+    """What lets a focus hold the model that does not."""
+    lacking, s = report.focus.shortfall, report.scenario
+    if lacking is not None and lacking.smallest is not None:
+        n = lacking.smallest.chips
+        yield _Tried("size", "answer_size", {"chips": n}, {"n": n, "chip": report.focus.label})
+    if s.training != "lora" and not report.workload.per_sample:
+        yield _Tried("training", "answer_lora", {"training": "lora"})
 
 
 def _other_plan(report: Report, place: int, plan: Plan, catalogue: Catalogue) -> Iterator[_Tried]:
@@ -202,8 +180,11 @@ def _other_plan(report: Report, place: int, plan: Plan, catalogue: Catalogue) ->
         "platforms": tuple(platforms),
         "focus": platform_keys(tuple(platforms))[focus],
     }
-    chip = report.platforms[place].accelerator.short_name
-    yield _Tried(plan, f"answer_{plan}", fields, {"chip": chip, "provider": offer.provider}, place, plan=True)
+    now = report.platforms[place]
+    same = now.offer is not None and now.offer.provider == offer.provider
+    name = now.label if same else now.accelerator.short_name
+    code = f"answer_{plan}" if same else f"answer_{plan}_from"
+    yield _Tried(plan, code, fields, {"chip": name, "provider": offer.provider}, place, plan=True)
 
 
 def _port(report: Report, now: Standing, focus: int, catalogue: Catalogue) -> Iterator[_Tried]:
@@ -220,7 +201,8 @@ def _port(report: Report, now: Standing, focus: int, catalogue: Catalogue) -> It
     if 0.01 <= turns <= min(HIGHEST_MFU, p.utilisation.ceiling):
         fields = {"mfu": turns, "mfu_scope": "focus"}
         said = {"mfu": turns, "chip": p.label, "now": mfu}
-        yield _Tried("port", "answer_mfu" if turns > mfu else "answer_mfu_only", fields, said, focus, flips=True)
+        code = "answer_port" if port_of(report.scenario, p.accelerator).code == "port_needed" else "answer_mfu"
+        yield _Tried("port", code if turns > mfu else f"{code}_only", fields, said, focus, flips=True)
 
 
 def _rival(report: Report, now: Standing, focus: int) -> PlatformEstimate | None:
@@ -231,40 +213,100 @@ def _rival(report: Report, now: Standing, focus: int) -> PlatformEstimate | None
     return others[0] if others else None
 
 
-def _told(tried: _Tried, there: Standing, now: Standing | None) -> AnswerChange:
+def _told(tried: _Tried, there: Standing, now: Standing | None, report: Report, catalogue: Catalogue) -> AnswerChange:
     params = dict(tried.params)
     if tried.plan and tried.place is not None:
         params["price"] = there.prices[tried.place]
+    if tried.code == "answer_formats":
+        params["parts"] = _formats_said(there, report)
     return AnswerChange(
         message(tried.code, "note", "", **params),
         _outcome(there, now),
-        _note(tried, there, now),
+        _note(tried, there, now, report, catalogue),
         tried.fields,
         now is None or there.place != now.place,
         there.total_usd,
     )
 
 
+def _changed_formats(there: Standing, report: Report) -> dict[str, dict[str, str]]:
+    """Chips that train in another number format there: their names by id, by format; the cheapest's format first."""
+    order = sorted(range(len(report.platforms)), key=lambda i: i != there.place)
+    found: dict[str, dict[str, str]] = {}
+    for i in order:
+        p, precision = report.platforms[i], there.precisions[i]
+        if p.utilisation is not None and precision is not None and precision != p.utilisation.precision:
+            found.setdefault(precision, {})[p.accelerator.id] = p.accelerator.short_name
+    return found
+
+
+def _formats_said(there: Standing, report: Report) -> Message | str:
+    """``B200 runs in nvfp4, H100 and H200 in fp8``."""
+    parts = list[Message]()
+    for precision, chips in _changed_formats(there, report).items():
+        code = "format_runs_more" if parts else "format_runs_one" if len(chips) == 1 else "format_runs"
+        parts.append(message(code, "note", chips=joined(list(chips.values())), format=precision))
+    return joined(parts, "list_more")
+
+
 def _outcome(there: Standing, now: Standing | None) -> Message:
+    said: dict[str, object] = {"name": there.label, "total": there.total_usd}
     if now is None:
-        return message("answer_possible", "note", name=there.label, total=there.total_usd)
-    share = there.total_usd / now.total_usd - 1.0 if now.total_usd >= HALF_CENT else 0.0
-    stays = there.place == now.place
-    side = "below" if share < 0 else "above" if share > 0 else "same"
-    said: dict[str, object] = {"name": there.label, "total": there.total_usd, "share": abs(share), "was": now.total_usd}
-    if not stays:
-        said["before"] = now.label
-    if round(abs(share), 2) == 0 and not stays:
-        side = "same"
-    return message(f"answer_{'stays' if stays else 'new'}_{side}", "note", "", **said)
+        return message("answer_possible", "note", "", **said)
+    if there.place == now.place:
+        share = there.total_usd / now.total_usd - 1.0 if now.total_usd >= HALF_CENT else 0.0
+        side = "below" if share < 0 else "above"
+        return message(f"answer_stays_{side}", "note", "", **said, share=abs(share), was=now.total_usd)
+    others = [i for i, total in enumerate(there.totals) if total is not None and i != there.place]
+    if not others:
+        return message("answer_alone", "note", "", **said)
+    rival = now.place if now.place in others else min(others, key=lambda i: there.totals[i] or 0.0)
+    beaten = there.totals[rival] or 0.0
+    share = 1.0 - there.total_usd / beaten if beaten >= HALF_CENT else 0.0
+    code = "answer_new" if share >= SAME else "answer_new_just"
+    return message(code, "note", "", **said, share=share, before=there.labels[rival])
 
 
-def _note(tried: _Tried, there: Standing, now: Standing | None) -> Message:
-    """The price of the change: what it binds one to, or the time it takes."""
+def _note(tried: _Tried, there: Standing, now: Standing | None, report: Report, catalogue: Catalogue) -> Message:
+    """What stands behind the change, what it binds one to, or the time it takes."""
     risk = there.at_risk[tried.place] if tried.plan and tried.place is not None else None
     if risk:
         return message("answer_note_commits", "note", risk=risk)
+    slower = catalogue.constants.get("preemption_slowdown")
+    if tried.kind == "spot" and slower is not None:
+        span = f"{slower.low:g}{EN_DASH}{slower.high:g}×"
+        return message("answer_note_spot", "note", span=span, hours=there.wall_hours)
+    found = _evidence(tried, there, report, catalogue)
+    if found is not None:
+        return found
     if now is None:
         return message("answer_note_hours_new", "note", hours=there.wall_hours)
-    code = "answer_note_spot" if tried.kind == "spot" else "answer_note_hours"
-    return message(code, "note", hours=there.wall_hours, before=now.wall_hours)
+    hours: dict[str, object] = {"hours": there.wall_hours, "before": now.wall_hours}
+    if _affords(there, now, report):
+        return message("answer_note_affords", "note", "", **hours)
+    if there.place != now.place and there.total_usd > now.total_usd * (1.0 + SAME):
+        return message("answer_note_dearer", "note", "", **hours, was=now.total_usd)
+    return message("answer_note_hours", "note", "", **hours)
+
+
+def _evidence(tried: _Tried, there: Standing, report: Report, catalogue: Catalogue) -> Message | None:
+    """What published runs say of a number format, or of a utilisation."""
+    if tried.kind == "precision" and not report.workload.per_sample:  # the runs are of language models
+        moe = bool(is_moe(report.workload.params_total, report.workload.params_active))
+        gains = format_gains(catalogue)
+        for precision, chips in _changed_formats(there, report).items():
+            for chip, name in chips.items():
+                gain = gains.get((chip, precision, moe))
+                if gain is not None:
+                    span = f"{gain.low:.2f}{EN_DASH}{gain.high:.2f}×" if gain.pairs > 1 else f"{gain.high:.2f}×"
+                    code = "answer_note_gain" if gain.pairs > 1 else "answer_note_gain_one"
+                    return message(code, "note", n=gain.pairs, chip=name, format=precision, span=span)
+    first, tuned = (catalogue.constants.get(f"{name}_port_mfu") for name in ("first", "tuned"))
+    if tried.code.startswith("answer_port") and first is not None and tuned is not None:
+        return message("answer_note_ports", "note", first=first.likely, tuned=tuned.likely)
+    u = report.focus.utilisation
+    if tried.kind == "port" and u is not None and u.runs_mfu is not None and u.n_runs > 1:
+        low, high = u.runs_mfu
+        span = f"{low * 100:.0f}{EN_DASH}{percent(high)}"
+        return message("answer_note_runs", "note", n=u.n_runs, chip=report.focus.accelerator.short_name, span=span)
+    return None

@@ -31,12 +31,6 @@ def basis() -> None:
     frame.downloads(view, charts)
 
 
-def ways() -> None:
-    """What else would do, and what it gives up."""
-    st.html(ways_table.ways_table(report, view.catalogue, view.scheme, t))
-
-
-answer_cards.undo(view)
-frame.expander(t("What would change the answer"), "open_changes", lambda: answer_cards.draw(view))
-frame.expander(t("Cheaper ways to the same end"), "open_ways", ways)
+answer_cards.draw(view)
+ways_table.draw(view)
 frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)

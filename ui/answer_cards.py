@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.answer_changes import AnswerChange, answer_changes
 from core.messages import Message
 from core.scenario import Scenario
 from ui import controls, markup
-from ui.frame import View, escape, rich, small
+from ui.frame import View, escape, give_way, rich, small
 
 TRIED = "tried_change"
 
@@ -25,14 +26,23 @@ class Tried:
 
 
 def draw(view: View) -> None:
-    """The cards side by side, on a phone one below the other."""
+    """The heading, the way back from what was tried, and room for the cards, which are worked out last."""
+    with st.container(horizontal=True, vertical_alignment="center", key="changes_head"):
+        st.subheader(view.t("Would change the answer"), anchor=False, width="content")
+        undo(view)
+    room = st.container(key="changes")
+    room.html(markup.CHANGES)
+    view.last.append(lambda: _cards(view, room))
+
+
+def _cards(view: View, room: DeltaGenerator) -> None:
+    """The cards side by side, on a phone one below the other. A reader who moves on does not wait for them."""
     t = view.t
-    changes = answer_changes(view.report, view.catalogue)
+    changes = answer_changes(view.report, view.catalogue, give_way)
     if not changes:
-        st.markdown(small(t("Nothing that is tried here changes the answer.")))
+        room.markdown(small(t("Nothing that is tried here changes the answer.")))
         return
-    with st.container(key="changes"):
-        st.html(markup.CHANGES)
+    with room:
         for i, (column, change) in enumerate(zip(st.columns(len(changes), gap="small"), changes, strict=True)):
             with (
                 column,
@@ -40,9 +50,10 @@ def draw(view: View) -> None:
                     border=True, key=f"card_change_{i}", height="stretch", vertical_alignment="distribute", gap="small"
                 ),
             ):
-                with st.container(gap="xsmall"):
-                    st.markdown(f"**{escape(t.message(change.text))}**")
-                    st.markdown(f"{rich(t.message(change.outcome))}  \n{small(t.message(change.note))}")
+                st.markdown(
+                    f"**{escape(t.message(change.text))}**  \n{rich(t.message(change.outcome))}  \n"
+                    f"{small(t.message(change.note))}"
+                )
                 st.button(
                     t("Try it"),
                     key=f"try_change_{i}",

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -32,7 +32,10 @@ _BOLD = re.compile(r"\*\*")
 
 @dataclass(frozen=True)
 class View:
-    """What a page reads: the answer of this run and the place for its verdict."""
+    """What a page reads: the answer of this run and the place for its verdict.
+
+    ``last`` is what draws once all else stands and the address is written, in places kept for it.
+    """
 
     t: Translator
     scheme: Scheme
@@ -41,6 +44,7 @@ class View:
     scenario: Scenario
     report: Report
     slot: DeltaGenerator
+    last: list[Callable[[], None]] = field(default_factory=list)
 
     def file_name(self, name: str) -> str:
         """A file name that says what and of which day: ``cost-against-time-2026-11-30.csv``."""
@@ -51,6 +55,11 @@ def current() -> View:
     """The view of this run. A page's file that runs without its frame runs the entry file instead."""
     view: View | None = st.session_state.get(VIEW)
     return site.enter() if view is None else view
+
+
+def give_way() -> None:
+    """Let a newer run of this reader take over. Streamlit stops a run only at its own calls; this one sends nothing."""
+    VIEW in st.session_state  # noqa: B015
 
 
 def escape(text: str) -> str:

@@ -34,7 +34,9 @@ CARDS = f"""<style>
 
 CHANGES = f"""<style>
 .st-key-changes [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
-</style>"""
+.st-key-changes:not(:has([data-testid="stMarkdown"])){{min-height:160px}}
+.st-key-ways:not(:has(.crt)){{min-height:320px}}
+</style>"""  # what is worked out last finds its room kept
 
 _NAMES = '.st-key-card_scaling_time .xtick text[data-unformatted^="{mark}"]{{display:none}}'
 SCALING = f"""<style>

@@ -1,45 +1,70 @@
-"""Cheaper ways to the same end, as HTML: cash, time, where, and what is given up."""
+"""Cheaper ways to the same end: cash, time, where, and what is given up."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from core.cheaper_ways import Way, cheaper_ways
 from core.numbers import EN_DASH, duration, percent_signed
+from ui.frame import View, give_way
 from ui.markup import head, table, two
 from ui.money_tables import money
 from ui.wording import Translate, identity, say
 
 if TYPE_CHECKING:
-    from core.catalogue import Catalogue
-    from core.report import Report
+    from collections.abc import Sequence
+
     from ui.theme import Scheme
 
-NARROW = ' style="min-width:132px"'  # so that all three columns stand on a phone
+# On a phone what is given up stands under the name, so that no column is cut off.
+STYLE = """<style>
+.crt tbody th.way{position:static;padding-left:2px;white-space:normal;min-width:124px}
+.crt .way small{display:none}
+@media (max-width:640px){.crt .way small{display:block}
+.crt:has(.way) tr>:last-child{display:none}.crt:has(.way) tr>:nth-child(3){padding-right:16px}}
+</style>"""
 
 
-def ways_table(report: Report, catalogue: Catalogue, scheme: Scheme, t: Translate = identity) -> str:
-    """A row per way; the scenario itself comes first."""
+def draw(view: View) -> None:
+    """The heading, and room for the table, which is worked out last."""
+    st.subheader(view.t("Cheaper ways to the same end"), anchor=False)
+    room = st.container(key="ways")
+    room.html(STYLE)
+    view.last.append(lambda: _table(view, room))
+
+
+def _table(view: View, room: DeltaGenerator) -> None:
+    ways = cheaper_ways(view.report, view.catalogue, give_way)
+    room.html(ways_table(ways, view.scheme, view.t))
+
+
+def ways_table(ways: Sequence[Way], scheme: Scheme, t: Translate = identity) -> str:
+    """A row per way as HTML; the scenario itself comes first."""
     header = head(
         [
-            (escape(t("Instead, giving up")), False),
+            (escape(t("Instead")), False),
             (escape(t("Cash a version")), True),
-            (escape(t("Final run")), True),
+            (escape(t("Time")), True),
+            (escape(t("What you give up")), False),
         ]
     )
-    rows = "".join(_row(way, first=i == 0, t=t) for i, way in enumerate(cheaper_ways(report, catalogue)))
-    note = t("Each on its cheapest offer of those compared. An API instead of a model is not priced here.")
+    rows = "".join(_row(way, first=i == 0, t=t) for i, way in enumerate(ways))
+    note = t("Time is that of the final run. Each on its cheapest offer of those compared.")
     return table(f"{header}<tbody>{rows}</tbody>", t("Cheaper ways to the same end"), scheme, note)
 
 
 def _row(way: Way, *, first: bool, t: Translate) -> str:
     total = EN_DASH if way.total_usd is None else money(way.total_usd)
     share = "" if way.share is None or first else percent_signed(way.share)
-    hours = EN_DASH if way.wall_hours is None else duration(way.wall_hours)
-    said = " · ".join(escape(say(part, t)) for part in (way.where, way.gives_up) if part)
+    hours = t("at once") if way.at_once else EN_DASH if way.wall_hours is None else duration(way.wall_hours)
+    given_up = escape(say(way.gives_up, t)) if way.gives_up else ""
     here = " class=here" if first else ""
+    where = escape(say(way.where, t)) if way.where else ""
     return (
-        f'<tr{here}><th scope="row" class="f"{NARROW}><b>{escape(say(way.name, t))}</b><small>{said}</small></th>'
-        f'{two(escape(total), escape(share))}<td class="n v">{escape(hours)}</td></tr>'
+        f'<tr{here}><th scope="row" class="way"><b>{escape(say(way.name, t))}</b><small>{given_up}</small></th>'
+        f'{two(escape(total), escape(share))}{two(escape(hours), where)}<td class="w">{given_up}</td></tr>'
     )

@@ -12,14 +12,21 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Server
 
-ROOM = """
-e => Math.min(...[...e.querySelectorAll('tr>:last-child')].map(c => parseFloat(getComputedStyle(c).paddingRight)))
+WATCH = """
+() => {
+  window.__tops = [];
+  const look = () => {
+    const ways = document.querySelector('.st-key-ways'), changes = document.querySelector('.st-key-changes');
+    if (ways && changes) window.__tops.push(ways.getBoundingClientRect().top - changes.getBoundingClientRect().top);
+    window.__watch = requestAnimationFrame(look);
+  };
+  look();
+}
 """
-
-
-def open_changes(page: Page) -> None:
-    page.get_by_text("What would change the answer", exact=True).click()
-    wait_idle(page)
+ROOM = """
+e => Math.min(...[...e.querySelectorAll('tr')].map(r => [...r.cells].filter(c => c.offsetParent).at(-1))
+  .map(c => parseFloat(getComputedStyle(c).paddingRight)))
+"""
 
 
 def try_first(page: Page) -> str:
@@ -32,7 +39,6 @@ def try_first(page: Page) -> str:
 
 def test_a_change_is_tried_and_taken_back_in_both_ways(server: Server, page: Page) -> None:
     open_page(page, server.url)
-    open_changes(page)
     before, verdict = address(page), page.get_by_role("heading").first.inner_text()
     undo = page.get_by_role("button", name="Undo")
     for take_back in (undo.click, lambda: back(page)):
@@ -43,11 +49,29 @@ def test_a_change_is_tried_and_taken_back_in_both_ways(server: Server, page: Pag
         assert address(page) == before and page.get_by_role("heading").first.inner_text() == verdict
 
 
+def test_cards_and_ways_stand_open_and_the_page_does_not_jump_when_a_slider_moves(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    assert page.get_by_role("button", name="Try it").count() == 3
+    ways = page.get_by_role("region", name="Cheaper ways to the same end")
+    assert ways.get_by_role("row").count() >= 6
+    page.evaluate(WATCH)
+    for _ in range(3):  # faster than the cards are worked out
+        page.get_by_label("Budget").press("ArrowRight")
+    wait_idle(page)
+    assert page.get_by_role("button", name="Try it").count() == 3
+    least, most = page.evaluate("[Math.min(...window.__tops), Math.max(...window.__tops)]")
+    assert most - least < 60, "a line of text more or less, and never an empty row of cards"
+
+
+def test_verdict_table_and_both_charts_fit_the_first_screen(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    charts = [chart.bounding_box() for chart in page.locator(".js-plotly-plot").all()]
+    assert len(charts) == 2
+    assert all(box is not None and box["y"] + box["height"] <= 900 for box in charts)
+
+
 def test_cards_and_table_fit_a_phone(server: Server, phone: Page) -> None:
     open_page(phone, server.url)
-    open_changes(phone)
-    phone.get_by_text("Cheaper ways to the same end", exact=True).first.click()
-    wait_idle(phone)
     cards = [card.bounding_box() for card in phone.locator('[class*="st-key-card_change_"]').all()]
     assert len(cards) == 3
     assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in cards)

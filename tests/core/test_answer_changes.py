@@ -8,13 +8,15 @@ import pytest
 
 from core.answer_changes import answer_changes
 from core.catalogue import Catalogue, load_catalogue
-from core.cheaper_ways import HOSTED_LORA, Way, cheaper_ways
+from core.cheaper_ways import API_DENSE, API_MOE, HOSTED_LORA, Way, cheaper_ways
 from core.estimate import estimate
+from core.evidence.gains import format_gains
 from core.link import decode, preset_scenario
 from core.numbers import usd
 from core.report import Report
-from core.scenario import Scenario
+from core.scenario import Scenario, platform_keys
 from core.settle import settle
+from core.standing import standing_in, standing_of
 
 CATALOGUE = load_catalogue()
 PRESETS = ("continue_70b", "articles_70b_10tb", "finetune_70b", "moe_671b", "vision_resnet_50")
@@ -74,16 +76,89 @@ def test_another_winner_comes_before_a_mere_move_of_the_cost() -> None:
         assert flags == sorted(flags, reverse=True)
 
 
-def test_said_shares_are_those_of_the_two_totals() -> None:
-    report = report_of(preset_scenario("continue_70b", CATALOGUE))
-    best = report[report.ranking[0]]
-    assert best.bills is not None
-    for change in answer_changes(report, CATALOGUE):
-        share = re.search(r"(\d+)\N{NO-BREAK SPACE}% (below|above)", change.outcome.text)
-        assert share is not None
-        moved = change.total_usd / best.bills["cash"].total_usd - 1
-        assert round(abs(moved) * 100) == int(share[1])
-        assert (moved < 0) == (share[2] == "below")
+def test_a_standing_is_what_the_whole_estimate_says_to_the_last_bit() -> None:
+    for report in all_reports():
+        assert standing_in(report.scenario, CATALOGUE) == standing_of(report)
+
+
+def test_said_shares_are_those_of_the_totals() -> None:
+    """A new winner is compared with the one before where both stand there; one that stays, with what it cost."""
+    compared = 0
+    for report in all_reports():
+        best = report[report.ranking[0]]
+        for change in answer_changes(report, CATALOGUE):
+            after = changed(report, change.fields)
+            share = re.search(r"(\d+)\N{NO-BREAK SPACE}% (below|above) (.*)", change.outcome.text)
+            if share is None or best.bills is None:
+                continue
+            if change.new_winner:
+                rival = next(p for p in after.platforms if p.label == share[3])
+                assert rival.bills is not None
+                assert report.platforms[after.platforms.index(rival)] is best or not rival.comparable
+                beaten = rival.bills["cash"].total_usd
+            else:
+                beaten = best.bills["cash"].total_usd
+            moved = change.total_usd / beaten - 1
+            assert round(abs(moved) * 100) == int(share[1])
+            assert (moved < 0) == (share[2] == "below")
+            compared += 1
+    assert compared > 15
+
+
+def test_there_are_three_cards_of_different_kinds_where_so_much_can_change() -> None:
+    for preset in PRESETS:
+        base = preset_scenario(preset, CATALOGUE)
+        for focus in platform_keys(base.platforms):
+            report = report_of(base.model_copy(update={"focus": focus}))
+            found = answer_changes(report, CATALOGUE)
+            assert len({change.text.code for change in found}) == 3
+            assert all(change.note.text and change.outcome.text.count("**") == 2 for change in found)
+
+
+def test_what_brings_the_version_within_the_budget_comes_first() -> None:
+    base = preset_scenario("articles_70b_10tb", CATALOGUE)
+    first = answer_changes(report_of(base), CATALOGUE)[0]
+    assert report_of(base).verdict.code.startswith("verdict_over_budget")
+    assert first.total_usd <= min(base.budget_usd, base.cash_usd)
+
+
+def test_a_focus_that_does_not_fit_is_offered_what_fits() -> None:
+    found = answer_changes(odd("does not fit"), CATALOGUE)
+    assert "answer_size" in {change.text.code for change in found}
+    for change in found:
+        assert changed(odd("does not fit"), change.fields).focus.fits
+
+
+def test_a_reader_who_moves_on_stops_the_work_between_two_candidates() -> None:
+    class MovedOn(Exception):
+        pass
+
+    report = report_of(preset_scenario("continue_70b", CATALOGUE).model_copy(update={"tokens": 1.2345e10}))
+    asked = iter(range(3))
+
+    def stop() -> None:
+        if next(asked, None) is None:
+            raise MovedOn
+
+    with pytest.raises(MovedOn):
+        answer_changes(report, CATALOGUE, stop)
+    with pytest.raises(MovedOn):
+        cheaper_ways(report, CATALOGUE, stop)
+    calls = list[None]()
+    answer_changes(report, CATALOGUE, lambda: calls.append(None))
+    assert len(calls) > 6, "and is asked before every one"
+
+
+def test_gains_of_a_format_are_those_of_pairs_in_the_tables() -> None:
+    rows = CATALOGUE.tables["runs"].rows
+    gain = format_gains(CATALOGUE)["h100_sxm", "fp8", False]
+    speeds = {
+        precision: [r["throughput_tokens_per_s_per_chip"] or 0.0 for r in rows if r["precision"] == precision]
+        for precision in ("fp8", "bf16")
+    }
+    assert 0.5 < gain.low <= 1.0 < gain.high < 2.0 * 1.01, "8 bit doubles the peak and no more"
+    assert gain.pairs <= min(map(len, speeds.values()))
+    assert ("b200_sxm", "nvfp4", False) not in format_gains(CATALOGUE), "no pair, no figure"
 
 
 def test_the_scenario_itself_is_no_change_and_an_own_quote_keeps_its_price() -> None:
@@ -119,7 +194,7 @@ def test_a_way_costs_and_takes_what_its_own_estimate_says() -> None:
 def test_computed_ways_are_cheaper_and_the_cheapest_stands_first() -> None:
     for report in all_reports():
         asked, *ways, nothing = cheaper_ways(report, CATALOGUE)
-        totals = [w.total_usd for w in ways if w.name.code != "way_hosted"]
+        totals = [w.total_usd for w in ways if w.name.code not in ("way_hosted", "way_api")]
         assert totals == sorted(totals)
         if asked.total_usd is not None:
             assert all(total < asked.total_usd for total in totals)
@@ -146,10 +221,33 @@ def test_no_price_of_a_host_is_made_up() -> None:
     assert named(report_of(preset_scenario("vision_resnet_50", CATALOGUE)), "way_hosted") is None
 
 
+def test_an_api_costs_nothing_to_train_and_says_what_the_cash_would_buy() -> None:
+    report = report_of(preset_scenario("continue_70b", CATALOGUE))
+    asked, way = cheaper_ways(report, CATALOGUE)[0], named(report, "way_api")
+    assert way is not None and way.gives_up is not None and asked.total_usd is not None
+    assert way.total_usd == 0 and way.at_once and way.wall_hours is None
+    # 70.6B parameters are in the class up to 80B, at 0.90 USD per million tokens.
+    assert way.gives_up.params["tokens"] == pytest.approx(asked.total_usd / 0.90 * 1e6)
+    assert "2026" in way.gives_up.text and "Fireworks" in way.gives_up.text
+
+
+def test_an_api_has_the_price_of_its_size_and_kind_or_none() -> None:
+    sizes = {"llama_3_1_8b": 0.2, "llama_3_1_70b": 0.9, "llama_3_1_405b": 3.5, "deepseek_v3": 0.84}
+    base = preset_scenario("continue_70b", CATALOGUE)
+    for model, price in sizes.items():
+        way = named(changed(report_of(base), {"model": model}), "way_api")
+        assert way is not None and way.gives_up is not None and way.gives_up.params["price"] == price
+    assert named(report_of(preset_scenario("dense_1t", CATALOGUE)), "way_api") is None
+    assert named(report_of(preset_scenario("vision_resnet_50", CATALOGUE)), "way_api") is None
+    for classes in (API_DENSE, API_MOE, HOSTED_LORA):
+        assert [most for most, _ in classes] == sorted(most for most, _ in classes)
+        assert all(row in CATALOGUE.constants for _, row in classes)
+
+
 def test_data_from_before_the_host_s_prices_have_no_such_row(released: Catalogue) -> None:
     assert not any(row in released.constants for _, row in HOSTED_LORA)
     report = report_of(preset_scenario("finetune_70b", released), released)
-    assert all(w.name.code != "way_hosted" for w in cheaper_ways(report, released))
+    assert all(w.name.code not in ("way_hosted", "way_api") for w in cheaper_ways(report, released))
 
 
 def test_what_is_lora_already_is_not_told_to_become_it() -> None:

@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.test_pages import in_order, opened, param, text, unfolded
+from tests.pages.test_pages import in_order, opened, param, text
 from tests.pages.test_scaling import address, html
+from ui import address as address_bar
+from ui import answer_cards, frame, ways_table
 
 
 @pytest.fixture
 def app() -> AppTest:
-    return unfolded(opened(), "changes")
+    return opened()
 
 
 def keys(app: AppTest) -> list[str]:
     return [button.key for button in app.button if button.key]
 
 
-def test_closed_it_draws_and_works_out_nothing() -> None:
+def test_three_cards_and_the_ways_stand_open(app: AppTest) -> None:
+    in_order(app)
+    assert [key for key in keys(app) if key.startswith("try_change")] == [f"try_change_{i}" for i in range(3)]
+    assert [h.value for h in app.subheader] == ["Would change the answer", "Cheaper ways to the same end"]
+    assert "Instead" in html(app) and "What you give up" in html(app)
+
+
+def test_they_are_worked_out_once_all_else_stands_and_the_address_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+
+    def note(name: str, what: Callable[..., object]) -> Callable[..., object]:
+        return lambda *args, **kwargs: (said.append(name), what(*args, **kwargs))[1]
+
+    monkeypatch.setattr(answer_cards, "answer_changes", note("cards", answer_cards.answer_changes))
+    monkeypatch.setattr(ways_table, "cheaper_ways", note("ways", ways_table.cheaper_ways))
+    monkeypatch.setattr(frame, "page_links", note("links", frame.page_links))
+    monkeypatch.setattr(address_bar, "write", note("address", address_bar.write))
+    in_order(opened())
+    assert said == ["links", "address", "cards", "ways"]
+
+
+def test_a_card_that_fails_takes_nothing_else_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(answer_cards, "answer_changes", fail)
     app = opened()
-    assert not any(key.startswith("try_change") for key in keys(app))
-    assert "Instead" not in html(app)
+    assert not app.exception and "This view could not be drawn" in text(app)
+    assert app.header[0].value and "Do nothing" in html(app)
 
 
 def test_try_it_does_what_the_card_says_and_undo_brings_all_back(app: AppTest) -> None:
     in_order(app)
     before, verdict = address(app), app.header[0].value
-    said = next(m.value for m in app.markdown if "becomes cheapest" in m.value or "stays cheapest" in m.value)
-    name, _, total = said.removeprefix("**").partition("**")[0].replace("\\", "").partition(" becomes cheapest: ")
+    card = next(m.value for m in app.markdown if "becomes cheapest" in m.value)
+    said = card.split("  \n")[1].replace("\\", "")
+    name, _, total = said.partition("**,")[0].partition(" becomes cheapest: **")
     app.button(key="try_change_0").click().run()
     in_order(app)
     assert address(app) != before and app.header[0].value != verdict
@@ -58,10 +88,10 @@ def test_a_change_tried_from_another_one_is_undone_alone(app: AppTest) -> None:
 
 
 def test_cheaper_ways_stand_under_what_was_asked() -> None:
-    app = unfolded(opened(), "ways")
-    in_order(app)
+    app = opened()
     said = html(app)
-    order = [said.index(name) for name in ("As asked", "LoRA on the same tokens", "Do nothing")]
+    names = ("As asked", "LoRA on the same tokens", "Hosted LoRA fine-tuning", "An API instead", "Do nothing")
+    order = [said.index(name) for name in names]
     assert order == sorted(order)
     assert param(app, "training") == "continued", "looking changes nothing"
 
@@ -73,7 +103,7 @@ def test_both_stand_up_to_what_has_no_answer() -> None:
         {"credits": "1e9"},
         {"chips": "8", "platforms": "tpu_v6e"},
     ):
-        app = unfolded(opened(**params), "changes", "ways")
+        app = opened(**params)
         in_order(app)
         assert "Do nothing" in html(app)
         assert "None" not in text(app) and "nan" not in text(app)
