@@ -92,7 +92,7 @@ def uplift_line(view: View) -> str:
     )
     if over >= row.low or not missing:
         return said
-    return said + " " + t("Nothing here: {parts}.", parts=", ".join(part_name(part, t) for part in missing))
+    return said + " " + t("Not in this bill: {parts}.", parts=", ".join(part_name(part, t) for part in missing))
 
 
 def uplift_short(view: View) -> str:
@@ -102,7 +102,7 @@ def uplift_short(view: View) -> str:
         return ""
     over, row, _ = found
     return view.t(
-        "{name}: {over} over the rate card, surveys find {low}{dash}{high}",
+        "{name} is {over} over the rate card, surveys find {low}{dash}{high}",
         name=view.report.focus.label,
         over=percent_fine(over),
         low=f"{row.low * 100:.0f}",

@@ -11,7 +11,7 @@ from core.numbers import MINUS, NBSP
 from core.report import Report
 from core.scenario import Basis, Scenario
 from ui.controls import Control, Desk, Values, plain, use
-from ui.frame import View
+from ui.frame import View, small
 
 PRICE_CHANGES = (-0.3, 0.0, 0.4)
 
@@ -46,6 +46,9 @@ def draw(view: View) -> None:
         path = t("List prices fall by then; quotes and commitments stay.")
     else:
         path = t("List prices rise by then; quotes and commitments stay.")
+    bills = view.report.focus.bills
+    if scenario.basis != "cash" and bills is not None:
+        path = t("Cash alone {cash:usd}.", cash=bills["cash"].total_usd) + " " + path
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cost_switches"):
         st.segmented_control(
             t("Cost basis"),
@@ -63,7 +66,7 @@ def draw(view: View) -> None:
             label_visibility="collapsed",
             format_func=lambda change: t("Flat") if change == 0 else signed_percent(change),
         )
-        st.markdown(f":small[:gray[{meanings[scenario.basis]} {path}]]", width="stretch")
+        st.markdown(small(f"{meanings[scenario.basis]} {path}"), width="stretch")
 
 
 def chosen_axis(view: View) -> Axis:

@@ -142,7 +142,7 @@ def _pays_from(p: PlatformEstimate, own: Ownership, report: Report, t: Translate
         return fill(t("Buying pays from {share} of a year."), {"share": share_text(share)})
     needed = float(versions_for(share, hours, p.size.chips))
     values: dict[str, object] = {"share": share_text(share), "n": math.ceil(needed - 1e-9), "chips": p.size.chips}
-    return fill(t("Buying pays from {share} of a year: {n:int} versions like this one on {chips:int} chips."), values)
+    return fill(t("Buying pays from {share} of a year: {n:int} such versions a year on {chips:int} chips."), values)
 
 
 def input_name(name: str, chips: int, t: Translate = identity) -> str:

@@ -148,13 +148,10 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
         return strip(nothing, fill(label, {"name": name}))
     bill = p.bills[s.basis]
     unit = t("Per million samples") if report.workload.per_sample else t("Per million tokens")
-    span = range_text(p.total_usd_p10, p.total_usd_p90, t)
-    if s.basis != "cash":
-        span_note = fill(t("cash alone {cash:usd}"), {"cash": p.bills["cash"].total_usd})
-    elif DASH in span:
-        span_note = fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": span})
-    else:  # there is none, and where it is said why not
-        span_note = span
+    low, _, high = p.range_usd or (p.total_usd_p10, None, p.total_usd_p90)
+    span = range_text(low, high, t) if s.basis == "cash" or p.range_usd else ""
+    # Where there is none it is said why not.
+    span_note = fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": span}) if DASH in span else span
     runway, change, out = runway_text(p, report, t)
     if p.runway_months is not None and not out:
         runway = fill(t("{n} months"), {"n": _months(p.runway_months)})

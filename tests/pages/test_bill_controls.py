@@ -56,12 +56,12 @@ def said(app: AppTest) -> str:
 def test_the_uplift_stands_beside_what_surveys_find(app: AppTest) -> None:
     assert "surveys find 15–30 %" in said(opened(COST))  # beside the chart, with every expander closed
     assert "Surveys of real bills find 15 % to 30 %" in said(app)
-    assert "Nothing here: Failed runs, Evaluation, Data, Egress, Support." in said(app)
+    assert "Not in this bill: Failed runs, Evaluation, Data, Egress, Support." in said(app)
 
 
 def test_parts_that_are_billed_are_not_said_to_be_nothing(app: AppTest) -> None:
     field(app, "failed_share").set_value("10").run()
     field(app, "support_share").set_value("5").run()
-    assert "Nothing here: Evaluation, Data, Egress." in said(app)
+    assert "Not in this bill: Evaluation, Data, Egress." in said(app)
     field(app, "failed_share").set_value("100").run()  # a fourth run: the bill is over its rent by more than any survey
-    assert "Nothing here" not in said(app)
+    assert "Not in this bill" not in said(app)

@@ -203,6 +203,7 @@ def _estimate(row: Row, key: str, label: str, focus: bool, scenario: Scenario, p
         comparable=not problems,
         fits=row.fits,
         problems=problems,
+        range_usd=(total * 0.85, total, total * 1.2) if billed else None,
     )
 
 

@@ -234,6 +234,18 @@ def test_the_dearest_bar_is_on_top_and_bars_start_at_zero(report: Report) -> Non
     assert figure.layout.xaxis.range[0] == 0
 
 
+@pytest.mark.parametrize("basis", ["cash", "loaded", "economic"])
+def test_every_basis_has_its_range_beside_the_total(basis: str) -> None:
+    report = build_report((Row("tpu_v5p", 200e3, "GCP"), Row("h100_sxm", 130e3, "AWS")), reference=None, basis=basis)
+    chart = bill_chart(report, "light")
+    assert "line = P10–P90" in chart.subtitle
+    assert [text for text in texts_of(chart.figure) if "(" in text] == [
+        "<b>$200k</b> (170–240)",
+        "<b>$130k</b> (110–156)",
+    ]
+    assert chart.frame()["total_usd_p90"].tolist() == pytest.approx([240e3, 156e3])
+
+
 def test_budget_and_deadline_are_drawn_or_pointed_at() -> None:
     for budget in (4e3, 5e5, 3e8):
         report = build_report(budget_usd=budget, deadline_weeks=8)

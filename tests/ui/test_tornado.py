@@ -118,8 +118,8 @@ def test_where_there_is_nothing_to_draw_a_sentence_says_why(focus: Row, says: st
 def test_the_table_holds_the_ends() -> None:
     table = tornado_chart(build_report(), SWINGS, "light").frame()
     assert table["input"].tolist() == ["experiments", "price", "setup"]
-    assert table["cash_usd_low"].tolist() == [s.low_usd for s in SWINGS]
-    assert table["cash_usd_high"].tolist() == [s.high_usd for s in SWINGS]
+    assert table["usd_low"].tolist() == [s.low_usd for s in SWINGS]
+    assert table["usd_high"].tolist() == [s.high_usd for s in SWINGS]
     assert not any(v.startswith(("=", "+", "-", "@")) for v in table["value_at_high"])
 
 
@@ -132,7 +132,7 @@ def test_the_title_of_the_example_is_true_of_its_table() -> None:
     report = real()
     chart = tornado_chart(report, tornado(report, load_catalogue()), "light")
     table = chart.frame()
-    width = table["cash_usd_high"] - table["cash_usd_low"]
+    width = table["usd_high"] - table["usd_low"]
     first = table.iloc[0]
     assert width.iloc[0] == width.max()
-    assert chart.title.endswith(f"{usd(first['cash_usd_low'])} to {usd(first['cash_usd_high'])}")
+    assert chart.title.endswith(f"{usd(first['usd_low'])} to {usd(first['usd_high'])}")

@@ -204,9 +204,9 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity, beside: 
     shown = sorted((p for p in report.platforms if findings.competes(p)), key=lambda p: findings.bill_total(p, report))
     names = findings.starred(report, platform_names(report.platforms, t, full=True))
     bases = {
-        "cash": t("Cash a version as set, by part; line = P10–P90"),
-        "loaded": t("Fully loaded: cash and staff time, a version, by part; line = P10–P90"),
-        "economic": t("Economic: cash, staff time and delay, a version, by part; line = P10–P90"),
+        "cash": t("Cash by part; line = P10–P90"),
+        "loaded": t("Fully loaded by part; line = P10–P90"),
+        "economic": t("Economic by part; line = P10–P90"),
     }
     subtitle = [
         bases[report.scenario.basis],

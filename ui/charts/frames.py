@@ -86,6 +86,8 @@ def bill_frame(report: Report) -> pd.DataFrame:
             "cash_total_usd_p50": p.total_usd_p50,
             "cash_total_usd_p90": p.total_usd_p90,
         }
+        ends = p.range_usd or (None, None, None)
+        row |= dict(zip(("total_usd_p10", "total_usd_p50", "total_usd_p90"), ends, strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -109,14 +111,15 @@ def sweep_frame(report: Report, sweep: Sweep) -> pd.DataFrame:
 
 
 def tornado_frame(report: Report, swings: Sequence[Swing]) -> pd.DataFrame:
-    """The ends of every input of the focus's cash."""
+    """The ends of every input of the focus's bill, in the scenario's basis."""
     names = platform_names(report.platforms)
-    columns = ["platform", "platform_id", "input", "value_at_low", "value_at_high", "cash_usd_low", "cash_usd_high"]
+    columns = ["platform", "platform_id", "basis", "input", "value_at_low", "value_at_high", "usd_low", "usd_high"]
     return pd.DataFrame(
         [
             (
                 _safe(names[report.focus.id]),
                 _safe(report.focus.id),
+                report.scenario.basis,
                 s.input,
                 _safe(s.low_label),
                 _safe(s.high_label),
