@@ -13,6 +13,7 @@ from typing import Literal
 
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
+from core.sentences_explain import EXPLAIN_SENTENCES
 from core.sentences_money import MONEY_SENTENCES
 from core.sentences_offers import OFFER_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
@@ -272,5 +273,6 @@ TEMPLATES: dict[str, str] = {
     **SENTENCES,
     **PLAN_SENTENCES,
     **MONEY_SENTENCES,
+    **EXPLAIN_SENTENCES,
     **OFFER_SENTENCES,
 }

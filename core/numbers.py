@@ -111,6 +111,34 @@ def usd_cents(value: float) -> str:
     return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
 
 
+def exact(value: float, digits: int = 12) -> str:
+    """A number to work on with: ``digits`` significant digits, fewer where that many say the same.
+
+    >>> exact(19386.4213172, 9), exact(50e9), exact(9.89e14), exact(2.0), exact(1e-5)
+    ('19,386.4213', '50,000,000,000', '9.89e14', '2', '0.00001')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f}"
+    size = math.floor(math.log10(abs(value)))
+    if not -9 <= size < 13:
+        head, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{head.rstrip('0').rstrip('.') if '.' in head else head}e{int(power)}".replace("-", MINUS)
+    decimals = max(0, digits - 1 - size)
+    text = f"{value:,.{decimals}f}"
+    return (text.rstrip("0").rstrip(".") if decimals else text).replace("-", MINUS)
+
+
+def usd_exact(value: float, digits: int = 12, *, cents: bool = False) -> str:
+    """Money to work on with, as :func:`exact`; ``cents`` where it has a fraction of a dollar, or always.
+
+    >>> usd_exact(2.7), usd_exact(0.83571), usd_exact(301_000), usd_exact(-6.0, cents=True)
+    ('$2.70', '$0.83571', '$301,000', '−$6.00')
+    """
+    text = exact(abs(value), digits)
+    whole, dot, fraction = text.partition(".")
+    return f"{MINUS if value < 0 else ''}${whole}" + (f".{fraction.ljust(2, '0')}" if dot or cents else "")
+
+
 def rate(value: float) -> str:
     """A price per chip-hour: ``$3.29/h``.
 

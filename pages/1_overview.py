@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curves import curves
-from ui import answer_cards, frame, markup, money_tables, tables, ways_table, wording
+from ui import answer_cards, explain, frame, markup, money_tables, python_card, tables, ways_table, wording
 from ui.charts import cost_time_chart, flip_chart
 
 view = frame.current()
@@ -13,7 +13,8 @@ t, report = view.t, view.report
 
 frame.verdict(view, t.message(report.verdict), wording.scenario_line(report, t))
 frame.old_data(view)
-st.html(tables.overview_table(report, view.scheme, t))
+panels = explain.Panels(report, view.catalogue, "o", t)
+st.html(tables.overview_table(report, view.scheme, t, panels))
 
 both = (cost_time_chart(report, curves(report, view.catalogue), view.scheme, t), flip_chart(report, view.scheme, t))
 # A chart with nothing to draw leaves its place to the other; when neither has anything, the first one says why.
@@ -34,3 +35,5 @@ def basis() -> None:
 answer_cards.draw(view)
 ways_table.draw(view)
 frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)
+python_card.draw(view)
+explain.draw(view, panels)

@@ -8,7 +8,7 @@ from core.curves import cost_against
 from core.economics.commitment import commitment_of
 from core.economics.tornado import tornado
 from core.economics.verdict import cost_verdict
-from ui import bill_controls, cost_controls, cost_depth, frame, markup, money_tables, wording
+from ui import bill_controls, cost_controls, cost_depth, explain, frame, markup, money_tables, python_card, wording
 from ui.charts import bill_chart, commitment_chart, sweep_chart, tornado_chart
 
 view = frame.current()
@@ -17,7 +17,8 @@ t, report = view.t, view.report
 frame.verdict(view, t.message(cost_verdict(report, view.catalogue)), wording.scenario_line(report, t))
 frame.old_data(view)
 cost_controls.draw(view)
-st.html(money_tables.figure_strip(report, t))
+panels = explain.Panels(report, view.catalogue, "c", t)
+st.html(money_tables.figure_strip(report, t, panels))
 
 commitment = commitment_of(report.focus, report.scenario, view.catalogue)
 bill = bill_chart(report, view.scheme, t, bill_controls.uplift_short(view))
@@ -40,10 +41,12 @@ with st.container(key="cards"):
 
 def lines() -> None:
     """The bill in full, and the tables behind the charts."""
-    st.html(money_tables.bill_table(report, view.scheme, t))
+    st.html(money_tables.bill_table(report, view.scheme, t, panels))
     frame.downloads(view, (bill, sweep, swings, commit))
 
 
 frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)
 frame.expander(t("What the bill counts"), "open_counts", lambda: bill_controls.draw(view))
 cost_depth.draw(view, commitment)
+python_card.draw(view)
+explain.draw(view, panels)

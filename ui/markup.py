@@ -175,6 +175,12 @@ class StripItem:
     value: str
     note: str
     stop: bool = False  # a limit is passed: the figure in red
+    panel: str = ""  # id of the popover that the figure opens
+
+
+def opening(text: str, panel: str) -> str:
+    """``text``, which is HTML, as a button that opens a popover by its id; as it is without one."""
+    return f"<button popovertarget={panel}>{text}</button>" if panel else text
 
 
 def strip(items: Sequence[StripItem], label: str) -> str:
@@ -194,7 +200,7 @@ border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
 </style>"""
     cells = "".join(
         f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt>'
-        f'<dd class="{"f x" if i.stop else "f"}">{escape(i.value)}</dd>'
+        f'<dd class="{"f x" if i.stop else "f"}">{opening(escape(i.value), i.panel)}</dd>'
         f"<dd class=o>{escape(i.note) or '&nbsp;'}</dd></div>"
         for i in items
     )

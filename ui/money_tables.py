@@ -28,10 +28,16 @@ from ui.wording import (
 if TYPE_CHECKING:
     from core.messages import Message
     from core.report import PlatformEstimate, Report
+    from ui.explain import Panels
 
 _DUST = 1e-6  # $: what rounding leaves where credits pay a bill
 _LEAST_MONTHS = 0.05  # rounds to 0.0
 _FIXABLE = ("does_not_fit", "size_not_sold", "below_minimum_order")  # what another size cures
+
+
+def opens(panels: Panels | None, text: str, p: PlatformEstimate, figure: str) -> str:
+    """A number, as HTML, that opens to how it came about; as it is without panels."""
+    return text if panels is None else panels.number(text, p, figure)
 
 
 def grade_name(grade: str, t: Translate = identity) -> str:
@@ -131,7 +137,7 @@ def range_text(low: float | None, high: float | None, t: Translate) -> str:
     return t("no range") if high - low <= NO_RANGE * high else f"{usd(low)}{DASH}{usd(high)}"
 
 
-def figure_strip(report: Report, t: Translate = identity) -> str:
+def figure_strip(report: Report, t: Translate = identity, panels: Panels | None = None) -> str:
     """Five figures of the focus platform: total, per million tokens, runway, at risk, a year."""
     s, p = report.scenario, report.focus
     name = platform_names(report.platforms, t)[p.id]
@@ -146,6 +152,10 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
     if p.bills is None or what:
         nothing = [StripItem(heading, what, reason(p, t), stop=can_be_cured(p))]
         return strip(nothing, fill(label, {"name": name}))
+
+    def panel(figure: str) -> str:
+        return panels.panel(p, figure) if panels else ""
+
     bill = p.bills[s.basis]
     unit = t("Per million samples") if report.workload.per_sample else t("Per million tokens")
     low, _, high = p.range_usd or (p.total_usd_p10, None, p.total_usd_p90)
@@ -161,7 +171,7 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
     versions = f"{s.versions_per_year:g}"
     one = s.versions_per_year == 1
     items = [
-        StripItem(heading, money(bill.total_usd), span_note),
+        StripItem(heading, money(bill.total_usd), span_note, panel=panel("total")),
         StripItem(
             unit,
             EN_DASH if p.usd_per_million_tokens is None else money(p.usd_per_million_tokens),
@@ -169,24 +179,27 @@ def figure_strip(report: Report, t: Translate = identity) -> str:
                 t("final run alone {cost}"),
                 {"cost": money(usd_per_million(bill.chips_usd, report.workload.tokens, s.iterations))},
             ),
+            panel=panel("per_million"),
         ),
-        StripItem(t("Runway after"), runway, change or t("no burn given"), stop=out),
+        StripItem(t("Runway after"), runway, change or t("no burn given"), stop=out, panel=panel("runway")),
         StripItem(
             t("$ at risk"),
             EN_DASH if p.at_risk_usd is None else usd(p.at_risk_usd),
             say(p.terms, t),
+            panel=panel("at_risk"),
         ),
         StripItem(
             t("A year, 1 version") if one else fill(t("A year, {n} versions"), {"n": versions}),
             money(year_usd(bill.total_usd, s.versions_per_year)),
             fill(t("{cost} each"), {"cost": money(bill.total_usd)}),
+            panel=panel("year"),
         ),
     ]
     return strip(items, fill(label, {"name": name}))
 
 
-def bill_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
-    """Every line of the bill to the cent, a column per platform, in the scenario's basis."""
+def bill_table(report: Report, scheme: Scheme, t: Translate = identity, panels: Panels | None = None) -> str:
+    """Every line of the bill to the cent, a column per platform, in the scenario's basis; with ``panels`` they open."""
     names, basis = platform_names(report.platforms, t, full=True), report.scenario.basis
     order = [report[i] for i in report.ranking]
     bills = [{} if why_no_total(p) else bill_parts(p, basis) for p in order]
@@ -194,12 +207,15 @@ def bill_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
     header = head([(escape(t("Part of the bill, USD")), False), *((escape(names[p.id]), True) for p in order)])
     body = "".join(
         f'<tr><th scope="row">{escape(part_name(part, t))}</th>'
-        + "".join(f'<td class="n v">{usd_cents(bill[part]) if bill else EN_DASH}</td>' for bill in bills)
+        + "".join(
+            f'<td class="n v">{opens(panels, usd_cents(bill[part]), p, part) if bill else EN_DASH}</td>'
+            for p, bill in zip(order, bills, strict=True)
+        )
         + "</tr>"
         for part in shown
     )
     totals = "".join(
-        f'<td class="n"><b>{usd_cents(p.bills[basis].total_usd)}</b></td>'
+        f'<td class="n"><b>{opens(panels, usd_cents(p.bills[basis].total_usd), p, "total")}</b></td>'
         if p.bills and bill
         else f'<td class="n"><span class=g>{escape(why_no_total(p, t))}</span></td>'
         for p, bill in zip(order, bills, strict=True)

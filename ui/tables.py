@@ -12,7 +12,7 @@ from core.economics.bill import HALF_CENT, ROUNDING, late_weeks
 from core.evidence.facts import age_days, freshness
 from core.numbers import EN_DASH, NBSP, count, duration, fill, integer, percent, usd
 from ui.markup import BAR_PX, SHARE_PX, WHISKER_PX, head, table, two
-from ui.money_tables import can_be_cured, median_text, money, price_only, range_text, reason, runway_text
+from ui.money_tables import can_be_cured, median_text, money, opens, price_only, range_text, reason, runway_text
 from ui.theme import Scheme, Style, platform_styles
 from ui.wording import (
     Translate,
@@ -33,6 +33,7 @@ from ui.wording import (
 
 if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
+    from ui.explain import Panels
 
 HALF_AN_HOUR = 0.5  # less would be written as 0
 _EDGE = 98.0  # % of the range bar: a budget line from here on runs through all rows
@@ -74,14 +75,17 @@ def _tags(p: PlatformEstimate, per_sample: bool, t: Translate) -> str:
     return tags
 
 
-def _platform_cell(p: PlatformEstimate, name: str, style: Style, report: Report, t: Translate) -> str:
+def _platform_cell(
+    p: PlatformEstimate, name: str, style: Style, report: Report, t: Translate, panels: Panels | None
+) -> str:
     provider = provider_of(p)
     who = f"<small class=i>{escape(provider)}</small>" if provider and provider not in name else ""
     why = reason(p, t)
     tags = _tags(p, report.workload.per_sample, t) + _old_price(p, report.snapshot, t)
     second = ""
     if p.price_usd_per_chip_hour is not None:
-        second = f"<small>{escape(price_only(p, t))}<span class=m>{escape(median_text(p, t))}</span></small>"
+        price = opens(panels, escape(price_only(p, t)), p, "price")
+        second = f"<small>{price}<span class=m>{escape(median_text(p, t))}</span></small>"
     if why:
         second += f'<small class="{"x" if can_be_cured(p) else "y"}">{escape(why)}</small>'
     return (
@@ -96,7 +100,9 @@ def _scale(report: Report) -> float:
     return max([*shown, HALF_CENT])
 
 
-def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, t: Translate) -> str:
+def _range_cell(
+    p: PlatformEstimate, style: Style, scale: float, budget: float, t: Translate, panels: Panels | None
+) -> str:
     # At the scale's end the budget line runs through all rows; inside it, it would strike out the share below.
     at = budget / scale * 100
     css = "e" if at >= _EDGE else "m"
@@ -111,20 +117,21 @@ def _range_cell(p: PlatformEstimate, style: Style, scale: float, budget: float, 
         f'<td><div class="r" aria-hidden="true">{line}<i style="left:{(low + high) / 2:.1f}%;'
         f"width:max({high - low:.1f}%,{WHISKER_PX}px);"
         f'background:{style.colour}"></i><em {dot}{style.colour}"></em></div>'
-        f"<small>{escape(share) or '&nbsp;'}</small></td>"
+        f"<small>{opens(panels, escape(share), p, 'cases') if share else '&nbsp;'}</small></td>"
     )
 
 
-def _share_cell(p: PlatformEstimate, style: Style) -> str:
+def _share_cell(p: PlatformEstimate, style: Style, panels: Panels | None) -> str:
     if p.win_share is None or not p.comparable:
         return f'<td class="n"><span class=q>{EN_DASH}</span></td>'
     return (
         f'<td class="n"><span class="c" aria-hidden="true"><i style="width:{p.win_share * SHARE_PX:.1f}px;'
-        f'background:{style.colour}"></i></span><span class="q v">{percent(p.win_share)}</span></td>'
+        f'background:{style.colour}"></i></span><span class="q v">'
+        f"{opens(panels, percent(p.win_share), p, 'cases')}</span></td>"
     )
 
 
-def _run_cell(p: PlatformEstimate, report: Report, t: Translate) -> str:
+def _run_cell(p: PlatformEstimate, report: Report, t: Translate, panels: Panels | None) -> str:
     """How long the final run takes; below it how late that is, or the chip-hours."""
     if p.wall_hours is None or p.chip_hours is None or why_no_total(p):
         return two(EN_DASH, "")
@@ -135,15 +142,20 @@ def _run_cell(p: PlatformEstimate, report: Report, t: Translate) -> str:
     else:
         hours = count(p.chip_hours) if p.chip_hours >= HALF_AN_HOUR else "<1"
         second = escape(f"{hours} {_hours_unit(p, t)}")
-    return two(escape(duration(p.wall_hours)), second)
+    return two(opens(panels, escape(duration(p.wall_hours)), p, "run"), opens(panels, second, p, "run"))
 
 
-def _chips_cell(p: PlatformEstimate, t: Translate) -> str:
+def _chips_cell(p: PlatformEstimate, t: Translate, panels: Panels | None) -> str:
     if why_no_total(p) and not p.is_focus and p.platform.chips is None:
         return two(EN_DASH, "")
     short, full = size_short(p.size) if p.size.sold else t("not sold"), size_text(p.size, t)
     whole = f' title="{escape(full)}"' if full != short else ""
-    return two(integer(p.size.chips), f"<span{whole}>{escape(short)}</span>", "n k")
+    return two(opens(panels, integer(p.size.chips), p, "size"), f"<span{whole}>{escape(short)}</span>", "n k")
+
+
+def _runway(months: str, p: PlatformEstimate, panels: Panels | None, *, out: bool) -> str:
+    text = opens(panels, escape(months), p, "runway")
+    return f'<span class="z">{text}</span>' if out else text
 
 
 def _hours_unit(p: PlatformEstimate, t: Translate) -> str:
@@ -162,8 +174,8 @@ def _budget_head(budget: float, scale: float, t: Translate) -> str:
     return f'<div class=h>{hidden}{zero}<span style="{place}">{escape(text)}</span></div>'
 
 
-def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
-    """The Overview table: one row per platform, cheapest first, those without a price last.
+def overview_table(report: Report, scheme: Scheme, t: Translate = identity, panels: Panels | None = None) -> str:
+    """The Overview table: one row per platform, cheapest first, those without a price last; with ``panels`` they open.
 
     Cash, its range and the budget first, so that a phone shows the answer before it scrolls.
     """
@@ -188,26 +200,30 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity) -> s
         if p.bills is None or why:
             cash = two(f'<span class="{"z" if can_be_cured(p) else "g"}">{escape(why)}</span>', "")
         else:
+            reach = escape(range_text(p.total_usd_p10, p.total_usd_p90, t))
             cash = (
-                f'<td class="n"><b>{money(p.bills["cash"].total_usd)}</b><small>'
-                f"{escape(range_text(p.total_usd_p10, p.total_usd_p90, t))}</small></td>"
+                f'<td class="n"><b>{opens(panels, money(p.bills["cash"].total_usd), p, "cash")}</b><small>'
+                f"{opens(panels, reach, p, 'cases') if reach else ''}</small></td>"
             )
         months, below, out = runway_text(p, report, t)
         rows.append(
             "<tr>"
-            + _platform_cell(p, names[p.id], style, report, t)
+            + _platform_cell(p, names[p.id], style, report, t, panels)
             + cash
-            + _range_cell(p, style, scale, budget, t)
-            + _share_cell(p, style)
-            + _run_cell(p, report, t)
-            + _chips_cell(p, t)
-            + two(f'<span class="z">{escape(months)}</span>' if out else escape(months), escape(below))
+            + _range_cell(p, style, scale, budget, t, panels)
+            + _share_cell(p, style, panels)
+            + _run_cell(p, report, t, panels)
+            + _chips_cell(p, t, panels)
+            + two(_runway(months, p, panels, out=out), escape(below))
             + two(escape(say(p.access, t)), escape(say(p.port, t)), "w a")
             + "</tr>"
         )
+    note = fill(t("Cheapest in: {note}"), {"note": share_note(t)})
+    if panels:
+        note += " · " + t("Click a number to see how it is worked out.")
     return table(
         f"{header}<tbody>{''.join(rows)}</tbody>",
         t("Platforms compared: cash, range, time, chips, runway and access"),
         scheme,
-        fill(t("Cheapest in: {note}"), {"note": share_note(t)}),
+        note,
     )
