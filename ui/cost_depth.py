@@ -10,7 +10,7 @@ from core.economics.commitment import Commitment, version_chip_hours
 from core.economics.earning import margins_of
 from core.economics.energy import energy_of
 from core.economics.ownership import ownership_of
-from ui import cash_table
+from ui import cash_table, credits_table
 from ui import cost_depth_tables as tables
 from ui.charts import Chart
 from ui.frame import View, downloads, expander, small
@@ -21,6 +21,7 @@ def draw(view: View, commitment: Commitment | None) -> None:
     """Every part below the charts. ``commitment``: what the chart of it shows, whose prices are those of rent."""
     t = view.t
     expander(t("Cash by month"), "open_cash", lambda: _cash(view))
+    expander(t("Credits and runway"), "open_credits", lambda: credits_table.draw(view))
     expander(t("Rent or buy"), "open_own", lambda: _own(view, commitment))
     expander(t("What this version must earn"), "open_earn", lambda: _earn(view))
 
