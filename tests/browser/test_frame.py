@@ -114,6 +114,7 @@ def test_the_desktop_page_does_not_scroll_sideways(server: Server, page: Page) -
 
 def test_sliders_and_inputs_have_names(server: Server, page: Page) -> None:
     open_page(page, server.url)
+    assert page.get_by_test_id("stException").count() == 0
     unnamed = page.evaluate("""
         [...document.querySelectorAll('input, button, [role=slider]')]
           .filter(e => e.offsetParent && !e.getAttribute('aria-label') && !e.getAttribute('aria-labelledby'))

@@ -58,11 +58,13 @@ def forward(page: Page) -> None:
 def test_a_cold_link_to_a_page_has_the_whole_frame(fresh_server: Server, page: Page) -> None:
     open_page(page, f"{fresh_server.url}/cost?chips=256&budget=123456")
     assert page.get_by_test_id("stSidebar").get_by_text("Preset").is_visible()
+    assert page.get_by_test_id("stTopNavLink").count() > 1
     assert shown(page)[CHIPS] == "256" and shown(page)[BUDGET] == "$123,456"
     assert page.get_by_role("heading", level=2).inner_text().strip()
     assert page.get_by_text("Page not found").count() == 0
     assert page.get_by_text("could not be drawn").count() == 0
-    assert urlsplit(address(page)).path == "/cost"
+    assert page.get_by_test_id("stException").count() == 0
+    assert urlsplit(address(page)).path == "/cost" and parameter(page, "chips") == "256"
     press(page, CHIPS, "ArrowRight")
     press(page, BUDGET, "ArrowLeft")
     assert shown(page)[CHIPS] == parameter(page, "chips") == "512"
