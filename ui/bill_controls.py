@@ -102,12 +102,12 @@ def uplift_short(view: View) -> str:
         return ""
     over, row, _ = found
     return view.t(
-        "{name} is {over} over the rate card, surveys find {low}{dash}{high}",
+        "{name}: {over} over the rate card, surveys {low}{dash}{high}",
         name=view.report.focus.label,
         over=percent_fine(over),
         low=f"{row.low * 100:.0f}",
         high=percent(row.high),
-        dash=EN_DASH,
+        dash=f"{EN_DASH}\N{WORD JOINER}",
     )
 
 

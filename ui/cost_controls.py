@@ -10,6 +10,7 @@ from core.curves import AXES, Axis
 from core.numbers import MINUS, NBSP
 from core.report import Report
 from core.scenario import Basis, Scenario
+from ui import markup
 from ui.controls import Control, Desk, Values, plain, use
 from ui.frame import View, small
 
@@ -48,8 +49,10 @@ def draw(view: View) -> None:
         path = t("List prices rise by then; quotes and commitments stay.")
     bills = view.report.focus.bills
     if scenario.basis != "cash" and bills is not None:
-        path = t("Cash alone {cash:usd}.", cash=bills["cash"].total_usd) + " " + path
+        alone = t("Cash alone {cash:usd}.", cash=bills["cash"].total_usd)
+        path = alone if scenario.price_change == 0 else f"{alone} {path}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cost_switches"):
+        st.html(markup.SWITCHES)
         st.segmented_control(
             t("Cost basis"),
             get_args(Basis),

@@ -121,6 +121,13 @@ def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Trans
             values,
         )
     values["rent"] = rent
+    if use >= 1:
+        said = (
+            t("{name}: in use all year, a chip of your own costs {own:rate} against {rent:rate} rented: buy.")
+            if float(own.per_hour(use)[1]) < rent
+            else t("{name}: in use all year, a chip of your own costs {own:rate} against {rent:rate} rented: rent.")
+        )
+        return fill(said, values)
     if values["own"] < rent:  # type: ignore[operator]
         return fill(
             t("{name}: used {share} of a year, a chip of your own costs {own:rate} against {rent:rate} rented: buy."),

@@ -48,6 +48,10 @@ SCALING = f"""<style>
 @container (min-width:{WIDE_FROM:.0f}px){{{_NAMES.format(mark=NARROW_ONLY)}}}
 </style>"""  # names of sizes that there is no room for, and those that better ones replace
 
+SWITCHES = """<style>
+.st-key-cost_switches>:last-child{flex:1 1 300px;min-width:min(100%,300px)}
+</style>"""  # what they mean wraps beside them before it takes a row of its own
+
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
 </style>"""  # on a narrow desktop the buttons take a row of their own, instead of cutting the matching rule

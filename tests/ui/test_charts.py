@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core.report import Report
 from ui.charts import Chart, bill_chart, cost_time_chart, flip_chart, sweep_chart
+from ui.charts.base import HEIGHT_MAIN
 from ui.charts.findings import within_limits
 from ui.charts.flip import merged_quotes, place_quotes, quotes_of
 from ui.charts.labels import NARROW_PLOT, quiet_side, spread, text_width
@@ -225,6 +226,21 @@ def test_credits_are_negative_and_the_bars_add_up() -> None:
     totals = sum(np.array(trace.x) for trace in figure.data)
     assert totals == pytest.approx([200e3, 130e3])
     assert min(figure.data[-1].x) == -100e3
+
+
+def test_credits_too_small_for_their_name_have_it_above_the_others() -> None:
+    for credits, above in ((-2e3, True), (-1e6, False)):
+        rows = (Row("tpu_v5p", 200e3, "GCP", credits=credits), Row("h100_sxm", 130e3, "AWS"))
+        figure = bill_chart(build_report(rows, reference=None), "light").figure
+        up = {note.text: note.yshift for note in figure.layout.annotations}
+        assert (up["Credits"] > up["Final run"]) == above
+
+
+def test_few_platforms_make_a_lower_figure() -> None:
+    heights = [
+        bill_chart(build_report(DEFAULT[:n], reference=None), "light").figure.layout.height for n in (1, 2, 3, 6)
+    ]
+    assert heights == sorted(heights) and heights[0] < heights[-1] == HEIGHT_MAIN
 
 
 def test_the_dearest_bar_is_on_top_and_bars_start_at_zero(report: Report) -> None:

@@ -70,6 +70,7 @@ def test_the_title_names_the_cheapest_plan(found: Commitment) -> None:
         assert costs["commit_1y"] == pytest.approx(least)
     if "Commit for 3 years" in title:
         assert costs["commit_3y"] == pytest.approx(least)
+    assert ("work all year" in title) == (found.share >= 1 and "Commit for" in title)
     if "at any use" in title:
         assert not any(o.break_even < 1 for o in found.options[1:])
 

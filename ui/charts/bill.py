@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
 
 _THICKEST = 30.0  # px of a bar
+_ROW = 56.0  # px that a bar and its gap take at most: few platforms make a lower figure
+_NAME_ROW = 15.0  # px of a row of names above the top bar
 _NAMED_SHARE = 0.03  # parts smaller than this have no name above the bar
 
 
@@ -57,7 +59,7 @@ def _part_notes(
         for k, i in enumerate(chosen):
             # From its part it is shifted in px, so that on a wider plot it stands nearer to its part.
             shift = placed[k] + offsets[k] - named[i][1]
-            x, up = x_low + named[i][1] / scale, 2 + 15 * (rows - 1 - row)
+            x, up = x_low + named[i][1] / scale, 2 + _NAME_ROW * (rows - 1 - row)
             notes.append(note(named[i][0], x, y, palette.muted, anchor="center", x_shift=shift, y_shift=up))
     return notes, rows
 
@@ -112,7 +114,8 @@ def _bill_figure(
     positive = [sum(v for v in bill.values() if v > 0) for bill in bills]
     whiskers = [(p.range_usd[0], p.range_usd[2]) if p.range_usd else (None, None) for p in shown]
     rows = np.arange(len(shown), dtype=float)
-    thickness = min(0.56, _THICKEST / ((HEIGHT_MAIN - 60) / len(shown)))  # few platforms: room, not fat bars
+    height = min(HEIGHT_MAIN, 60 + max(_ROW * len(shown), 2 * _ROW))
+    thickness = min(0.56, _THICKEST / ((height - 60) / len(shown)))  # few platforms: room, not fat bars
     hover = t("{name}: {part} {cost:usd}, {share:pct} of {total:usd}")
 
     def trace(part: str, opacity: float) -> Props:
@@ -176,9 +179,13 @@ def _bill_figure(
         notes.append(note(text, end, i, palette.text, y_anchor="middle", x_shift=7))
     if credit < 0:
         shapes.append(line(0, 0, 0, 1, palette.axis, y_paper=True))
-        notes.append(note(findings.part_name("credits", t), x_low, -thickness / 2, palette.muted, y_shift=2))
+        name = findings.part_name("credits", t)
+        fits = -x_low / (x_high - x_low) * narrow > text_width(name) + 4
+        up = 0.0 if fits else _NAME_ROW * name_rows  # else it stands above the other names
+        name_rows += not fits
+        notes.append(note(name, x_low, -thickness / 2, palette.muted, y_shift=2 + up))
     labels = [Tick(float(i), bold(names[p.id]) if p.is_focus else plain(names[p.id])) for i, p in enumerate(shown)]
-    top = 8.0 + 15.0 * max(1, name_rows)
+    top = 8.0 + _NAME_ROW * max(1, name_rows)
     ticks = ticks_money_fit(x_high, narrow * x_high / (x_high - x_low), 4)
     if x_low < 0:
         step = ticks[1].value - ticks[0].value
@@ -186,7 +193,7 @@ def _bill_figure(
         ticks = [*reversed(below), *ticks]
     return make_figure(
         traces,
-        height=HEIGHT_MAIN,
+        height=height,
         margin=(left, right, top, 26),
         scheme=scheme,
         shapes=shapes,

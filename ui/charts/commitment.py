@@ -54,6 +54,12 @@ def commitment_title(found: Commitment, name: str, t: Translate = identity) -> s
     if best.plan != "on_demand":
         costs = dict(zip((o.plan for o in found.options), found.year_usd(found.share).tolist(), strict=True))
         values["saved"] = costs["on_demand"] - costs[best.plan]
+        if found.share >= 1:
+            all_year = {
+                "commit_1y": t("Commit for 1 year: the chips work all year, it saves {saved:usd} a year"),
+                "commit_3y": t("Commit for 3 years: the chips work all year, it saves {saved:usd} a year"),
+            }
+            return fill(all_year[best.plan], values)
         commit = {
             "commit_1y": t("Commit for 1 year: using {share} of the year, it saves {saved:usd} a year"),
             "commit_3y": t("Commit for 3 years: using {share} of each year, it saves {saved:usd} a year"),
@@ -129,13 +135,15 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
                 "cliponaxis": False,
             }
         )  # fmt: skip
-    for o, level in zip(pays, levels, strict=True):
+    for i, (o, level) in enumerate(zip(pays, levels, strict=True)):
         text = fill(t("from {share}"), {"share": share_text(o.break_even)})
         wide = (text_width(text, FONT_SIZE_SMALL) + 8) / width * end
         above = [(other - level) / high * height for other in levels if other > level]
         left = o.break_even - wide > 0 and not o.break_even - wide < you < o.break_even
         beyond = o.break_even + wide > end  # it would run into the names of the lines
         up = (left or beyond) and min(above, default=_CLEAR) >= _CLEAR
+        if i and not up and o.break_even + wide > 1.0 < end:
+            continue  # lines that rise from the end of the year pass below; the pointer finds what it is
         notes.append(
             note(plain(text), o.break_even, level, palette.text, anchor="right" if up else "left",
                  y_anchor="bottom" if up else "top", x_shift=-4 if up else 7, y_shift=2 if up else -3,
