@@ -59,7 +59,7 @@ def main() -> None:
             watch_theme()
         finish_run(desk)
         for draw in last:
-            with frame.guarded(t, strip.start_over):
+            with frame.guarded(t, reset=None):
                 draw()
         settle_memory()
 

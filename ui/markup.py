@@ -36,6 +36,8 @@ CHANGES = f"""<style>
 .st-key-changes [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
 .st-key-changes:not(:has([data-testid="stMarkdown"])){{min-height:160px}}
 .st-key-ways:not(:has(.crt)){{min-height:320px}}
+.st-key-changes_head{{min-height:42px}}
+@media (max-width:640px){{.st-key-changes_head>:has(.st-key-tried){{min-width:100%}}}}
 </style>"""  # what is worked out last finds its room kept
 
 _NAMES = '.st-key-card_scaling_time .xtick text[data-unformatted^="{mark}"]{{display:none}}'

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.test_pages import in_order, opened, param, text
+from tests.pages.test_pages import SORRY, in_order, opened, param, text
 from tests.pages.test_scaling import address, html
 from ui import address as address_bar
 from ui import answer_cards, frame, ways_table
@@ -43,14 +43,18 @@ def test_they_are_worked_out_once_all_else_stands_and_the_address_is_written(mon
     assert said == ["links", "address", "cards", "ways"]
 
 
-def test_a_card_that_fails_takes_nothing_else_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_below_takes_nothing_above_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError
 
     monkeypatch.setattr(answer_cards, "answer_changes", fail)
     app = opened()
-    assert not app.exception and "This view could not be drawn" in text(app)
+    assert not app.exception and SORRY in text(app)
     assert app.header[0].value and "Do nothing" in html(app)
+    monkeypatch.setattr(ways_table, "cheaper_ways", fail)
+    app = opened()
+    assert not app.exception and text(app).count(SORRY) == 2
+    assert app.header[0].value and "B200" in html(app)
 
 
 def test_try_it_does_what_the_card_says_and_undo_brings_all_back(app: AppTest) -> None:
