@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.cheaper_ways import cheaper_ways
 from core.curves import curves
-from ui import answer_cards, explain, frame, markup, money_tables, python_card, tables, ways_table, wording
+from ui import (
+    answer_cards,
+    explain,
+    frame,
+    markup,
+    money_tables,
+    python_card,
+    table_frames,
+    tables,
+    ways_table,
+    wording,
+)
 from ui.charts import cost_time_chart, flip_chart
 
 view = frame.current()
@@ -29,7 +41,13 @@ with st.container(key="cards"):
 def basis() -> None:
     """What the numbers rest on, and the tables behind the charts."""
     st.html(money_tables.facts_table(report, view.scheme, t))
-    frame.downloads(view, charts)
+    platforms = table_frames.table_only(
+        "platforms", t("platforms side by side"), lambda: table_frames.platforms_frame(report)
+    )
+    ways = table_frames.table_only(
+        "ways", t("cheaper ways"), lambda: table_frames.ways_frame(cheaper_ways(report, view.catalogue))
+    )
+    frame.downloads(view, [*charts, platforms, ways])
 
 
 answer_cards.draw(view)

@@ -146,20 +146,25 @@ def _cash(usd: float, t: Translate) -> str:
     return escape(t("no price")) if math.isnan(usd) else money(usd)
 
 
-def batches_table(report: Report, scaling: Scaling, scheme: Scheme, t: Translate = identity) -> str:
-    """What larger batches let more chips do: tokens that must be seen, days and cash; empty where none is larger."""
-    weak, critical = scaling.weak, scaling.critical_batch_tokens
-    if weak is None or critical is None:
-        return ""
-    asked = report.scenario.batch_tokens
-    places: list[int] = []
-    last = asked
+def larger_batches(report: Report, scaling: Scaling) -> list[int]:
+    """Places on the curve of the growing batch, each about a doubling; none where it does not grow."""
+    weak, places = scaling.weak, list[int]()
+    if weak is None or scaling.critical_batch_tokens is None:
+        return places
+    last = report.scenario.batch_tokens
     for i, batch in enumerate(weak.batch_tokens):
         if batch >= GROWTH * last and len(places) < MOST_BATCHES:
             places.append(i)
             last = batch
-    if not places:
+    return places
+
+
+def batches_table(report: Report, scaling: Scaling, scheme: Scheme, t: Translate = identity) -> str:
+    """What larger batches let more chips do: tokens that must be seen, days and cash; empty where none is larger."""
+    weak, critical, places = scaling.weak, scaling.critical_batch_tokens, larger_batches(report, scaling)
+    if weak is None or critical is None or not places:
         return ""
+    asked = report.scenario.batch_tokens
     header = head(
         [
             (escape(t("Batch, tokens")), False),

@@ -19,6 +19,7 @@ from ui.charts.base import Chart
 from ui.frame import View, chart_card, downloads, escape, expander, small
 from ui.scaling_inputs import BATCH, PERCENT
 from ui.sidebar import Field, unread
+from ui.table_frames import batches_frame, losses_frame, plans_frame, table_only
 
 _SLICE, _SLICE_SAID = "slice_name", "slice_said"
 INPUT_WIDTH = 240
@@ -36,7 +37,8 @@ def draw(view: View, scaling: Scaling | None, charts: list[Chart]) -> None:
     expander(t("Waiting for capacity"), "open_wait", lambda: _waiting(view))
     expander(t("Batch"), "open_batch", lambda: _batch(view, scaling))
     expander(t("Slice names"), "open_slice_names", lambda: _slice_names(view))
-    expander(t("Tables to save"), "open_scaling_tables", lambda: downloads(view, charts))
+    plans = table_only("plans", t("plans side by side"), lambda: plans_frame(view.report))
+    expander(t("Tables to save"), "open_scaling_tables", lambda: downloads(view, [*charts, plans]))
 
 
 def _row(view: View, *fields: Field) -> None:
@@ -62,7 +64,9 @@ def _degree(view: View) -> None:
     if curve is None:
         st.markdown(small(view.t("No plan is known for this model and size.")))
         return
-    chart_card(degree_chart(view.report, curve, view.scheme, view.t))
+    chart = degree_chart(view.report, curve, view.scheme, view.t)
+    chart_card(chart)
+    downloads(view, [chart], key="downloads_degree")
 
 
 def _failures(view: View, scaling: Scaling | None) -> None:
@@ -110,10 +114,13 @@ def _failures(view: View, scaling: Scaling | None) -> None:
     _lines(view, say.young_line(view.report, t))
     st.html(goodput_table.losses_table(view.report, view.catalogue, view.scheme, t))
     _lines(view, say.spot_line(view.report, view.catalogue, t))
+    tables = [table_only("losses", t("what takes the time"), lambda: losses_frame(view.report, view.catalogue))]
     if scaling is not None and not g.own:
         line = scaling.strong
         lost = losses_over_sizes(view.report, line, view.catalogue)
-        chart_card(goodput_chart(view.report, line.chips, lost, view.scheme, t))
+        tables.append(goodput_chart(view.report, line.chips, lost, view.scheme, t))
+        chart_card(tables[-1])
+    downloads(view, tables, key="downloads_failures")
 
 
 def _compile(view: View) -> None:
@@ -163,6 +170,8 @@ def _batch(view: View, scaling: Scaling | None) -> None:
         table = goodput_table.batches_table(view.report, scaling, view.scheme, t)
         if table:
             st.html(table)
+            batches = table_only("batches", t("larger batches"), lambda: batches_frame(view.report, scaling))
+            downloads(view, [batches], key="downloads_batches")
 
 
 def _slice_names(view: View) -> None:
