@@ -39,7 +39,7 @@ from core.economics.uncertainty import (
     ranges,
     thinned,
 )
-from core.economics.verdict import verdict
+from core.economics.verdict import beyond_runs, verdict
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
 from core.platforms import (
@@ -148,7 +148,9 @@ def estimate(scenario: Scenario, catalogue: Catalogue) -> Report:
         verdict=message("no_verdict"),
         messages=_notes(scenario, load, catalogue),
     )
-    return replace(report, verdict=verdict(report, catalogue))
+    beyond = beyond_runs(report.focus, catalogue)
+    notes = (*report.messages, beyond) if beyond else report.messages
+    return replace(report, verdict=verdict(report, catalogue), messages=notes)
 
 
 def _notes(scenario: Scenario, load: Workload, catalogue: Catalogue) -> tuple[Message, ...]:

@@ -17,6 +17,7 @@ from core.sentences_explain import EXPLAIN_SENTENCES
 from core.sentences_money import MONEY_SENTENCES
 from core.sentences_offers import OFFER_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
+from core.sentences_verdicts import VERDICT_SENTENCES
 
 Severity = Literal["error", "warning", "note"]
 
@@ -272,6 +273,7 @@ TEMPLATES: dict[str, str] = {
     "calibration_differs_more": N_("and {n} more"),
     **SENTENCES,
     **PLAN_SENTENCES,
+    **VERDICT_SENTENCES,
     **MONEY_SENTENCES,
     **EXPLAIN_SENTENCES,
     **OFFER_SENTENCES,

@@ -1,25 +1,27 @@
 """The verdict: the first rule that applies, in at most two sentences.
 
-Order: needs no cluster → does not fit → cannot be had → no price → costs nothing → over budget →
-tie → winner or loser with its flip. Only platforms that can be bought and hold the model compete.
-Every number is solved from the same bill the table shows.
+Order: needs no cluster → does not fit → cannot be had → no price → costs nothing → over budget → too late →
+tie → winner or loser with its flip; where the loser would need a port, do not move.
+Only platforms that can be bought and hold the model compete. Every number is solved from the same bill the table shows.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import floor, log10
 from typing import Any
 
 from core.catalogue import Catalogue
-from core.economics.bill import HALF_CENT, BillInputs, RunHours, bill_parts, flip_mfu, flip_price, total_usd
-from core.economics.inverse import params_within, share_within, tokens_within
+from core.economics.allowed import amount_of, cash, inputs_of, model_name, tail_buys, too_late
+from core.economics.bill import HALF_CENT, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, joined, message
 from core.paces import sizes_with
-from core.platforms import UNKNOWN_TERMS, bill_inputs
+from core.platforms import UNKNOWN_TERMS
 from core.report import PlatformEstimate, Report
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import Work, is_modelled, reach, shape_for
+from core.training.utilisation import measured_mfu
+
+__all__ = ["beyond_runs", "cash", "cost_verdict", "inputs_of", "verdict"]
 
 TIE_WIN_SHARE = 0.60
 TIE_GAP = 0.10
@@ -28,30 +30,8 @@ TRIVIAL_STATE_BYTES = 16e9  # what one workstation card holds
 NOTEBOOK_FLOPS = 1e16  # minutes on any laptop
 MAX_NAMES = 3
 SHOWN_RATIO = 1.05
-LEAST_PARAMS = 1e6  # a smaller "model" is no answer
 UNPROVEN = ("caveat_borrowed", "caveat_extrapolated", "caveat_thin")
 MOSTLY = 0.25  # experiments lead the Cost page's sentence from this share of the bill
-
-
-def model_name(report: Report, *, first: bool = False) -> str | Message:
-    """``Llama 3.1 70B``, or of an unnamed model ``a 70B model``; ``first`` in a sentence, it has a capital."""
-    size = report.workload.params_total
-    return report.workload.name or message("model_sized_first" if first else "model_sized", params=size)
-
-
-def cash(p: PlatformEstimate) -> float:
-    """The cash total of a priced platform, USD."""
-    assert p.bills is not None
-    return p.bills["cash"].total_usd
-
-
-def inputs_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> BillInputs:
-    """What the bill of a priced platform was made from."""
-    price = p.price_usd_per_chip_hour
-    rented = p.size.chips * (1.0 + report.scenario.spare_share)
-    start = p.uptime.start_hours if p.uptime else 0.0
-    hours = RunHours(p.wall_hours, p.chip_hours, start, rented * start)
-    return bill_inputs(report.scenario, report.workload, catalogue, hours, price, p.place)
 
 
 def verdict(report: Report, catalogue: Catalogue) -> Message:
@@ -65,26 +45,28 @@ def verdict(report: Report, catalogue: Catalogue) -> Message:
         return _not_fit(report, catalogue)
     if not any(p.price_usd_per_chip_hour is not None for p in report.platforms):
         return message("verdict_no_prices")
-    if focus.price_usd_per_chip_hour is None and rivals:
+    if focus.price_usd_per_chip_hour is None and focus.utilisation is not None and rivals:
         return message("verdict_no_price", focus=focus.label, best=rivals[0].label, total=cash(rivals[0]))
     if not focus.comparable:
-        return message("verdict_unavailable", focus=focus.label, problem=focus.problems[0])
+        return message("verdict_unavailable", focus=focus.label, problem=_gravest(focus))
     if cash(rivals[0]) < HALF_CENT:
-        free = [p.label for p in rivals if cash(p) < HALF_CENT]
-        code = "verdict_covered" if scenario.credits_usd > 0 else "verdict_free"
-        more = message("and_more", n=len(free) - MAX_NAMES) if len(free) > MAX_NAMES else ""
-        names = joined(free[:MAX_NAMES], "list_more" if more else "list_and")
-        return message(code, credits=scenario.credits_usd, names=names, more=more, n=len(free), of=len(rivals))
+        return _nothing_to_pay(report, rivals)
     if cash(rivals[0]) > scenario.budget_usd:
         return _over_budget(report, rivals[0], catalogue)
     if cash(rivals[0]) > scenario.cash_usd > 0:
-        return message("verdict_out_of_cash", bank=scenario.cash_usd, best=rivals[0].label, total=cash(rivals[0]))
+        tail = tail_buys(scenario.cash_usd, report, rivals[0], catalogue, "tail_cash_buys")
+        return message(
+            "verdict_out_of_cash", bank=scenario.cash_usd, best=rivals[0].label, total=cash(rivals[0]), **tail
+        )
+    late = too_late(report, catalogue)
+    if late is not None:
+        return late
     if len(rivals) == 1:
         return message(
             "verdict_single",
             focus=focus.label,
             model=model_name(report, first=True),
-            tokens=scenario.tokens,
+            amount=amount_of(scenario.tokens, report),
             total=cash(focus),
             hours=focus.wall_hours,
             tail=message("tail_add" if len(report.platforms) == 1 else "tail_alone"),
@@ -154,44 +136,41 @@ def _lora_fits(report: Report, catalogue: Catalogue) -> bool:
 
 def _over_budget(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Message:
     """What the budget buys instead at the cheapest offer, at its size: each solved, then rounded down."""
-    scenario, x = report.scenario, inputs_of(best, report, catalogue)
-
-    by_tokens = round_down(tokens_within(scenario.budget_usd, scenario.tokens, x))
-    by_params = round_down(params_within(scenario.budget_usd, report.workload.params_total, x))
-    common: dict[str, Any] = dict(
+    scenario = report.scenario
+    code = "verdict_over_budget_iterations" if scenario.iterations > 1 else "verdict_over_budget"
+    return message(
+        code,
         budget=scenario.budget_usd,
         model=model_name(report),
-        tokens=scenario.tokens,
+        amount=amount_of(scenario.tokens, report),
         best=best.label,
         total=cash(best),
         iterations=scenario.iterations,
-        fewer_tokens=by_tokens,
-        smaller=by_params,
+        **tail_buys(scenario.budget_usd, report, best, catalogue),
     )
-    bought = floor(
-        scenario.iterations * share_within(scenario.budget_usd, lambda s: replace(x, iterations=x.iterations * s))
+
+
+def _gravest(p: PlatformEstimate) -> Message:
+    """The problem no other cures: a chip without a peak is not helped by a quote."""
+    return next((m for m in p.problems if m.code == "no_peak"), p.problems[0])
+
+
+def _nothing_to_pay(report: Report, rivals: list[PlatformEstimate]) -> Message:
+    """All of the bill is free, or covered by credits; then what is left of them."""
+    free = [p for p in rivals if cash(p) < HALF_CENT]
+    more = message("and_more", n=len(free) - MAX_NAMES) if len(free) > MAX_NAMES else ""
+    names = joined([p.label for p in free[:MAX_NAMES]], "list_more" if more else "list_and")
+    credits = report.scenario.credits_usd
+    if not credits:
+        return message("verdict_free" if len(free) > 1 else "verdict_free_one", names=names, more=more)
+    if more and len(free) == len(report.platforms):
+        names, more = message("all_platforms", n=len(free)), ""
+    used = {p.label: -p.bills["cash"].credits_usd for p in free if p.bills}
+    least = min(used, key=lambda label: (used[label], label))
+    left = credits - used[least]
+    return message(
+        "verdict_covered", credits=credits, names=names, more=more, lowest=least, used=used[least], left=left
     )
-    counted = "buys_iteration" if bought == 1 else "buys_iterations"
-    ways = [
-        message(counted, n=bought) if scenario.iterations > 1 and bought >= 1 else None,
-        message("buys_tokens", tokens=by_tokens) if by_tokens >= 1 else None,
-        message("buys_params", params=by_params) if by_params >= LEAST_PARAMS else None,
-    ]
-    buys = joined([way for way in ways if way is not None], "list_or")
-    code = "verdict_over_budget_iterations" if scenario.iterations > 1 else "verdict_over_budget"
-    return message(code, **common, tail=message("tail_buys", buys=buys) if buys else message("tail_buys_nothing"))
-
-
-def round_down(value: float) -> float:
-    """Two significant digits, rounded down: what is promised must be affordable.
-
-    >>> round_down(1.39e12), round_down(0.0)
-    (1300000000000.0, 0.0)
-    """
-    if value <= 0:
-        return 0.0
-    step = 10.0 ** (floor(log10(value)) - 1)
-    return floor(value / step) * step
 
 
 def _caveat(p: PlatformEstimate) -> Message | None:
@@ -245,7 +224,7 @@ def _wins(report: Report, best: PlatformEstimate, second: PlatformEstimate, cata
     price = float(flip_price(cash(best), inputs_of(second, report, catalogue)))
     mfu = float(flip_mfu(cash(second), inputs_of(best, report, catalogue), best.utilisation.mfu))
     while_price = (
-        message("while_price", second=second.label, price=price)
+        message("while_price", second=second.label, price=price, now=second.price_usd_per_chip_hour)
         if price >= HALF_CENT
         else message("while_any_price", second=second.label)
     )
@@ -265,12 +244,17 @@ def _wins(report: Report, best: PlatformEstimate, second: PlatformEstimate, cata
 
 
 def _loses(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Message:
-    """The focus against the cheapest: its ratio, and the price of the cheapest at which it would tie."""
+    """The focus against the cheapest: its ratio, and the price of the cheapest at which it would tie.
+
+    Where the cheapest runs the code as it is and the focus needs a port, that is a move, which does not pay.
+    """
     focus = report.focus
     price = float(flip_price(cash(focus), inputs_of(best, report, catalogue)))
+    falls = float(flip_price(cash(best), inputs_of(focus, report, catalogue)))
     dated = message("dated_quote") if best.price_is_quote or best.offer is None else best.offer.date_text()
+    moves = focus.port.code == "port_needed" and best.port.code == "port_runs"
     return message(
-        "verdict_loses",
+        "verdict_stay" if moves else "verdict_loses",
         focus=focus.label,
         best=best.label,
         ratio=cash(focus) / cash(best),
@@ -279,8 +263,25 @@ def _loses(report: Report, best: PlatformEstimate, catalogue: Catalogue) -> Mess
         price=price,
         now=best.price_usd_per_chip_hour,
         dated=dated,
+        falls=message("or_falls", focus=focus.label, price=falls) if falls >= HALF_CENT else "",
         caveat=_caveat(best) or "",
     )
+
+
+def beyond_runs(focus: PlatformEstimate, catalogue: Catalogue) -> Message | None:
+    """That nobody has published a utilisation as high as the user's own, with the highest that somebody has."""
+    u, runs = focus.utilisation, measured_mfu(catalogue)
+    if u is None or u.origin != "user":
+        return None
+    same = runs.precision == u.precision
+    here = same & (runs.accelerator_id == focus.accelerator.id)
+    some = bool(here.any())
+    most = float(runs.mfu[here if some else same].max(initial=0.0))
+    if u.mfu <= most or not most:
+        return None
+    code = "mfu_beyond_runs" if some else "mfu_beyond_all_runs"
+    chip = focus.accelerator.short_name
+    return message(code, "warning", "mfu", precision=u.precision, chip=chip, most=most, mfu=u.mfu)
 
 
 def cost_verdict(report: Report, catalogue: Catalogue) -> Message:

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import load_catalogue
+from core.economics.bill import PARTS
 from core.messages import InputError
 from core.scenario import OwnRun, Plan, Platform, Scenario, platform_keys
 from core.training.own_runs import flops_per_token, mark
 
 CATALOGUE = load_catalogue()
+LEFT_OUT = [name.removesuffix("_usd") for name in PARTS]
 SOLD = [c for c in sorted(CATALOGUE.accelerators) if CATALOGUE.sizes(c)]
 
 
@@ -135,7 +137,16 @@ def unmeasured(draw):
         price_change=draw(number(-0.95, 10)),
         cash_usd=draw(number(0, 1e13)),
         burn_usd_per_month=draw(number(0, 1e13)),
-        credits_usd=draw(number(0, 1e13)),
+        credits_usd=draw(st.sampled_from([0.0, 1e5]) | number(0, 1e13)),
+        credits_share=draw(st.sampled_from([1.0, 0.5, 0.0]) | number(0, 1)),
+        failed_share=draw(number(0, 10)),
+        evaluation_share=draw(number(0, 10)),
+        data_usd=draw(number(0, 1e13)),
+        data_cloud=draw(literal("data_cloud")),
+        epochs=draw(number(0.001, 1000)),
+        support_share=draw(number(0, 1)),
+        migration_usd=draw(number(0, 1e13)),
+        bill_without=",".join(draw(st.lists(st.sampled_from(LEFT_OUT), max_size=3, unique=True))),
         staff_engineers=draw(number(0, 1000)),
         new_hires=draw(number(0, 1000)),
         engineer_usd_per_year=draw(number(0, 1e13)),

@@ -112,12 +112,12 @@ def test_any_scenario_is_answered_and_its_verdict_is_true(scenario):
     for message in (report.verdict, cost_verdict(report, CATALOGUE)):
         assert_short(message.text)
     said, code = report.verdict.params, report.verdict.code
-    if code in ("verdict_loses", "verdict_wins"):
+    if code in ("verdict_loses", "verdict_stay", "verdict_wins"):
         least = min(totals.values())
         assert (report.focus.bills["cash"].total_usd == least) == (code == "verdict_wins")
         assert said["total"] == pytest.approx(report.focus.bills["cash"].total_usd)
         assert min(said["total"], said["other"]) == least
-    if code == "verdict_loses":
+    if code in ("verdict_loses", "verdict_stay"):
         assert said["price"] >= said["now"] * (1 - 1e-9)
     if code.startswith("verdict_over_budget"):
         assert min(totals.values()) > scenario.budget_usd
@@ -233,14 +233,23 @@ VERDICTS = {
         platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=1.0), Platform(accelerator_id="h100_sxm"))
     ),
     "verdict_covered": with_(credits_usd=1e6),
-    "verdict_free": with_(
+    "verdict_free_one": with_(
         platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=0.0),), store_data=False
     ),
+    "verdict_free": with_(bill_without="chips,experiments,storage"),
     "verdict_unavailable": with_(chips=100),
     "verdict_one_chip": with_(model="llama_3_2_1b", tokens=1e7, training="lora"),
     "verdict_out_of_cash": with_(cash_usd=50_000),
-    "verdict_loses": with_(
+    "verdict_too_late": with_(deadline_weeks=0.01),
+    "verdict_stay": with_(
         platforms=(Platform(accelerator_id="tpu_v5p"), Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.5))
+    ),
+    "verdict_loses": with_(
+        platforms=(
+            Platform(accelerator_id="tpu_v5p"),
+            Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=1.5),
+        ),
+        code_today="jax",
     ),
     "verdict_not_needed": preset_scenario("mnist", CATALOGUE),
 }
@@ -266,10 +275,14 @@ def test_the_winner_of_a_verdict_holds_until_its_own_flip():
 @pytest.mark.parametrize(
     ("changes", "offered", "not_offered"),
     [
-        ({"budget_usd": 10_000}, ("tokens", "parameters"), ()),
+        ({"budget_usd": 10_000}, ("It buys about ", "B tokens, or a ", "B model on all 50B tokens."), ()),
         ({"budget_usd": 10_000, "new_hires": 1.0}, ("set-up",), ("It buys",)),
         ({"bytes_per_token": 1e6, "checkpoints_kept": 0}, ("It buys about", "tokens"), ("set-up",)),
-        ({"budget_usd": 6e6, "iterations": 100, "cash_usd": 50e6}, ("It buys ", "parameters"), ("set-up",)),
+        (
+            {"budget_usd": 6e6, "iterations": 100, "cash_usd": 50e6},
+            ("It buys ", "or 100 on about", "or 100 of a"),
+            ("set-up",),
+        ),
     ],
 )
 def test_what_an_exceeded_budget_buys_is_said_only_where_it_buys_something(changes, offered, not_offered):
