@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -23,25 +23,26 @@ from core.economics.bill import PARTS, year_usd
 from core.economics.draws import N_DRAWS
 from core.explain_bill import explain_line, explain_total
 from core.explain_forms import Explanation, Input, Number, Op, Step, Term, less, over, product, total
-from core.explain_inputs import Subject, experiments, from_row, given, mfu, named, price, subject, useful
+from core.explain_inputs import Subject, experiments, from_row, given, mfu, named, price, subject, useful, wait
 from core.explain_time import explain_run, explain_size
 from core.messages import Message, message
 from core.numbers import HOURS_PER_YEAR
 from core.platforms import COMMITTED_YEARS, CONTRACTS
 from core.report import PlatformEstimate, Report
+from core.scenario import Basis
 
 ROW_FIGURES = ("cash", "cases", "run", "size", "runway", "price")
 """Figures of a platform's row: cash; P10 to P90 with the shares of cases; time and chip-hours; chips; runway; price."""
 
-STRIP_FIGURES = ("total", "per_million", "runway", "at_risk", "year")
-"""Figures of the strip; ``total`` is in the scenario's basis."""
+STRIP_FIGURES = ("total", "range", "per_million", "runway", "at_risk", "year")
+"""Figures of the strip; ``total`` and ``range``, P10 to P90, are in the scenario's basis."""
 
 LINES = tuple(part.removesuffix("_usd") for part in PARTS)
 """Lines of the bill, in the scenario's basis."""
 
 FIGURES = tuple(dict.fromkeys((*ROW_FIGURES, *STRIP_FIGURES, *LINES)))
 
-PLACES = (("P10", 0.1, "total_usd_p10"), ("P50", 0.5, "total_usd_p50"), ("P90", 0.9, "total_usd_p90"))
+PLACES = (("P10", 0.1), ("P50", 0.5), ("P90", 0.9))
 MILLION = 1e6
 
 
@@ -65,6 +66,8 @@ def opens(p: PlatformEstimate, figure: str) -> bool:
         return p.price_usd_per_chip_hour is not None
     if figure in ("run", "size"):
         return p.utilisation is not None and p.wall_hours is not None
+    if figure == "range":
+        return p.range_usd is not None
     value = {"runway": p.runway_months, "at_risk": p.at_risk_usd}.get(figure, 0.0)
     return p.bills is not None and value is not None and math.isfinite(value)
 
@@ -76,12 +79,26 @@ def _cases(s: Subject) -> Explanation:
     def share(name: Message, value: float) -> Step:
         return Step(name, over(Number(value * n, "cases"), Number(n)), "share")
 
-    found = [Step(_case(name, at), Number(getattr(p, field) or 0.0, "usd")) for name, at, field in PLACES]
+    found = _ends((p.total_usd_p10, p.total_usd_p50, p.total_usd_p90))
     if p.in_budget_share is not None:
         found.append(share(message("explain_in_budget", "note", budget=s.scenario.budget_usd), p.in_budget_share))
     if p.win_share is not None and p.comparable:
         found.append(share(named("explain_cheapest"), p.win_share))
-    return Explanation(named("explain_cases"), _case_words(), tuple(found), _uncertain(s), p.total_usd_p50 or 0.0)
+    inputs = _uncertain(s, "cash")
+    return Explanation(named("explain_cases"), _case_words(), tuple(found), inputs, p.total_usd_p50 or 0.0)
+
+
+def _range(s: Subject) -> Explanation:
+    """P10 to P90 of the bill in the scenario's basis."""
+    ends = s.p.range_usd
+    assert ends is not None
+    inputs = _uncertain(s, s.scenario.basis)
+    return Explanation(named("explain_range"), _case_words(), tuple(_ends(ends)), inputs, ends[1])
+
+
+def _ends(values: Sequence[float | None]) -> list[Step]:
+    """The cases in the places of P10, P50 and P90."""
+    return [Step(_case(*place), Number(v or 0.0, "usd")) for place, v in zip(PLACES, values, strict=True)]
 
 
 @lru_cache(maxsize=8)
@@ -103,8 +120,8 @@ def _price_path(catalogue: Catalogue) -> Input:
     return replace(from_row("input_price_path", path, "times"), source=source)
 
 
-def _uncertain(s: Subject) -> tuple[Input, ...]:
-    """The inputs that differ between the cases, with their ranges."""
+def _uncertain(s: Subject, basis: Basis) -> tuple[Input, ...]:
+    """The inputs that differ between the cases of a basis, with their ranges."""
     c, scenario = s.catalogue.constants, s.scenario
     fixed = s.p.price_is_quote or s.p.platform.plan in CONTRACTS or scenario.price_change != 0.0
     found = [mfu(s)]
@@ -116,8 +133,10 @@ def _uncertain(s: Subject) -> tuple[Input, ...]:
         found.append(_experiments(s))
     found += useful(s)[:1]
     found.append(from_row("input_tokens_spread", c["tokens_spread"], "times"))
-    if scenario.new_hires and scenario.setup_weeks:
+    if scenario.setup_weeks and (scenario.new_hires or (basis != "cash" and scenario.staff_engineers)):
         found.append(from_row("input_setup_spread", c["setup_spread"], "times"))
+    if basis == "economic" and s.p.wait_weeks is not None:
+        found.append(wait(s))
     return tuple(found)
 
 
@@ -181,11 +200,14 @@ def _per_million(s: Subject) -> Explanation:
     name = named("explain_per_million_samples" if samples else "explain_per_million")
     millions = product(Number(w.tokens / MILLION), Number(float(scenario.iterations)))
     step = Step(name, over(_whole(s), millions))
+    assert s.p.bills is not None
+    chips = Number(s.p.bills[scenario.basis].chips_usd, "usd")
+    alone = Step(named("explain_final_run_alone"), over(chips, millions))
     field = ("input_samples", "samples") if samples else ("input_tokens", "tokens")
     asked = [given(field[0], "tokens", field[1], s)]
     if scenario.iterations > 1:
         asked.append(given("input_iterations", "iterations", "", s))
-    return Explanation(name, named("explain_per_million_words"), (step,), tuple(asked), step.result)
+    return Explanation(name, named("explain_per_million_words"), (step, alone), tuple(asked), step.result)
 
 
 def _at_risk(s: Subject) -> Explanation:
@@ -222,6 +244,7 @@ _FIGURES: dict[str, Callable[[Subject], Explanation]] = {
     "cash": lambda s: explain_total(s, "cash"),
     "total": lambda s: explain_total(s, s.scenario.basis),
     "cases": _cases,
+    "range": _range,
     "runway": _runway,
     "per_million": _per_million,
     "at_risk": _at_risk,

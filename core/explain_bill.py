@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from core.economics.bill import PARTS, RENT, late_weeks, project_weeks
 from core.explain_forms import Explanation, Input, Number, Op, Step, Term, evaluate, less, over, product, total
-from core.explain_inputs import Subject, chip_hours, experiments, from_row, given, named, price, whose
+from core.explain_inputs import Subject, chip_hours, experiments, from_row, given, named, price, wait, whose
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.report import Bill
@@ -37,8 +37,10 @@ def _late(s: Subject) -> Number:
 
 
 def _counted(s: Subject) -> Term | None:
-    """Weeks of work that are late: their staff is in the delay; ``None`` where none is."""
+    """Weeks of work that are late: their staff is in the delay; ``None`` where none is, or no delay is billed."""
     assert s.x is not None
+    if "delay" in s.x.without:
+        return None
     worked = float(s.x.iterations * s.x.hours.wall / HOURS_PER_WEEK)
     late = _late(s)
     return None if not late.value else late if late.value <= worked else Number(worked, "weeks")
@@ -180,7 +182,7 @@ def _steps(names: list[str], s: Subject, basis: Basis) -> list[Step]:
         if name in _NEEDS_WEEKS and not worked:
             found.append(_work(s))
             worked = True
-        if name == "delay_usd" or (name == "people_usd" and basis == "economic" and _late(s).value):
+        if name == "delay_usd" or (name == "people_usd" and basis == "economic" and _counted(s)):
             late = _lateness(s)
             found += [late] if late not in found else []
         found.append(line(name, s, basis))
@@ -227,6 +229,8 @@ def _inputs(names: list[str], s: Subject, *, full: bool) -> tuple[Input, ...]:
         found.append(given("input_setup", "setup_weeks", "weeks", s))
     if "delay_usd" in shown:
         found.append(given("input_deadline", "deadline_weeks", "weeks", s))
+        if s.p.wait_weeks is not None:
+            found.append(wait(s))
         week = "burn_usd_per_month" if s.scenario.week_value_usd is None else "week_value_usd"
         found.append(Input(named("input_week"), float(x.late_week_usd), "usd", source=whose(week, s)))
     if "data_usd" in shown:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from core.messages import TEMPLATES, Message
 from core.numbers import exact, usd_cents, usd_exact
@@ -44,18 +43,17 @@ class Op:
 Term = Number | Op
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
-    """One line of working out: what it gives, how, and in which unit."""
+    """One line of working out: what it gives, how, in which unit, and the result at full precision."""
 
     name: Message
     term: Term
     unit: str = "usd"
+    result: float = field(init=False)
 
-    @cached_property
-    def result(self) -> float:
-        """The line's result at full precision."""
-        return evaluate(self.term)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "result", evaluate(self.term))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +197,16 @@ def step_text(step: Step, template: Callable[[str], str] = english) -> str:
     >>> step_text(Step(Message("x"), product(Number(64, "chip_h"), Number(2.7, "usd_chip_h"))))
     '64 chip-h × $2.70/h = $172.80'
     """
-    result, term = result_text(step, template), step.term
-    if isinstance(term, Number):
-        return result
-    return f"{_worked(step, template)} = {result}"
+    worked, result = worked_text(step, template), result_text(step, template)
+    return f"{worked} = {result}" if worked else result
 
 
-def _worked(step: Step, template: Callable[[str], str]) -> str:
-    """The formula of a line; a sum of money in cents, where those add up to the result's."""
+def worked_text(step: Step, template: Callable[[str], str] = english) -> str:
+    """The formula of a line, empty where it is one number; a sum of money in cents where those add up to the result."""
     term = step.term
-    if isinstance(term, Op) and term.sign == "+" and step.unit == "usd":
+    if isinstance(term, Number):
+        return ""
+    if term.sign == "+" and step.unit == "usd":
         amounts = [t.value for t in term.terms if isinstance(t, Number)]
         cents = [round(round(value, 2) / CENT) for value in (*amounts, step.result)]  # as they are written
         if len(amounts) == len(term.terms) and sum(cents[:-1]) == cents[-1]:

@@ -222,6 +222,18 @@ def useful(s: Subject) -> tuple[Input, ...]:
     return tuple(found)
 
 
+def wait(s: Subject) -> Input:
+    """Weeks until quota or capacity is there, as the table of access has it or the reader said."""
+    weeks = s.p.wait_weeks
+    assert weeks is not None
+    low, high = weeks
+    if s.scenario.wait_weeks is not None:
+        return Input(named("input_wait"), low, "weeks", source=named("from_you"))
+    found = s.catalogue.access(s.p.offer) if s.p.offer else None
+    grade, source = (found.grade, found.source) if found else ("", "")
+    return Input(named("input_wait"), (low + high) / 2, "weeks", low, high, grade=grade, source=source)
+
+
 def running(s: Subject) -> tuple[float, float, float]:
     """At this size: hours of steps of a run, useful over running time, billed over running time."""
     p, up = s.p, s.p.uptime

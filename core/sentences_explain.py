@@ -59,8 +59,9 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "explain_weeks": N_("Weeks of work"),
     "explain_late": N_("Weeks late"),
     "explain_cases": N_("What the simulated cases say"),
+    "explain_range": N_("P10 to P90"),
     "explain_cases_words": N_(
-        "The cash bill in {n:int} cases, each with other values of what is not known; all platforms in the same cases."
+        "The bill in {n:int} cases, each with other values of what is not known; all platforms in the same cases."
     ),
     "explain_case": N_("{name}: {rank:int} of {n:int} cases cost no more"),
     "explain_in_budget": N_("Within the budget of {budget:short}"),
@@ -92,6 +93,7 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "explain_per_million": N_("Per million tokens"),
     "explain_per_million_samples": N_("Per million samples"),
     "explain_per_million_words": N_("The whole bill ÷ the millions trained in all iterations."),
+    "explain_final_run_alone": N_("Final runs alone"),
     "explain_at_risk": N_("At risk"),
     "explain_at_risk_words": N_("What the term obliges to pay, less what this version uses of it."),
     "explain_no_risk_words": N_("Nothing is owed beyond this version."),
@@ -131,6 +133,7 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "input_price_path": N_("Prices when the run is rented, over today's"),
     "input_tokens_spread": N_("Tokens trained over those planned"),
     "input_setup_spread": N_("Set-up time over that planned"),
+    "input_wait": N_("Wait for quota or capacity"),
     "input_term": N_("Years of the term"),
     # Where it comes from
     "from_you": N_("your value"),

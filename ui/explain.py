@@ -17,7 +17,7 @@ import streamlit as st
 from core.dates import date_text
 from core.evidence.facts import address_in
 from core.explain import explained, opens
-from core.explain_forms import Explanation, Input, Step, result_text, step_text, with_unit
+from core.explain_forms import Explanation, Input, Step, result_text, with_unit, worked_text
 from core.explain_inputs import Subject, subject
 from core.messages import TEMPLATES, Message
 from core.numbers import EN_DASH
@@ -71,8 +71,6 @@ class Panels:
         self._report, self._catalogue, self.prefix, self._t = report, catalogue, prefix, t
         self._places = {p.id: i for i, p in enumerate(report.platforms)}
         self._asked: dict[tuple[str, str], str] = {}
-        self._inputs: dict[Input, str] = {}
-        self._units: dict[str, str] = {}
 
     def panel(self, p: PlatformEstimate, figure: str) -> str:
         """The id of the panel of a platform's figure; empty where there is nothing to explain."""
@@ -100,43 +98,46 @@ class Panels:
                 panels.append(self._panel(found, name, names[platform_id]))
         return STYLE + "".join(panels)
 
-    def _unit(self, unit: str) -> str:
-        if unit not in self._units:
-            self._units[unit] = self._t(TEMPLATES[f"unit_{unit}"])
-        return self._units[unit]
-
     def _panel(self, e: Explanation, name: str, platform: str) -> str:
-        title = escape(f"{say(e.name, self._t)} · {platform}")
-        steps = "".join(map(self._step, e.filled))
-        inputs = "".join(map(self._input, e.inputs))
+        t = self._t
+        title = escape(f"{say(e.name, t)} · {platform}")
+        steps = "".join([_step(step, t) for step in e.filled])
+        inputs = "".join([_input(i, t) for i in e.inputs])
         return (
-            f"<div popover tabindex=0 class=ex id={name}><b>{title}</b><p>{escape(say(e.formula, self._t))}</p>"
+            f"<div popover tabindex=0 class=ex id={name}><b>{title}</b><p>{escape(say(e.formula, t))}</p>"
             f"<dl>{steps}</dl>{f'<ul>{inputs}</ul>' if inputs else ''}</div>"
         )
 
-    def _step(self, step: Step) -> str:
-        result = result_text(step, self._unit)
-        worked = step_text(step, self._unit).removesuffix(result)
-        return f"<dt>{escape(say(step.name, self._t))}<dd>{escape(worked)}<b>{escape(result)}</b>"
 
-    def _input(self, i: Input) -> str:
-        """One input; several panels show the same."""
-        if i not in self._inputs:
-            self._inputs[i] = self._made(i)
-        return self._inputs[i]
+@lru_cache(maxsize=256)
+def _unit(unit: str, t: Translate) -> str:
+    return t(TEMPLATES[f"unit_{unit}"])
 
-    def _made(self, i: Input) -> str:
-        value = "" if i.value is None else with_unit(i.value, i.unit, 6 if i.low is None else 4, self._unit)
-        if i.low is not None and i.high is not None:
-            ends = EN_DASH.join(with_unit(end, i.unit, 3, self._unit) for end in (i.low, i.high))
-            value += f" ({ends})"
-        said = say(i.source, self._t) if isinstance(i.source, Message) else i.source
-        # A vendor's own statement is its list price, or else a primary source.
-        primary = i.grade == "primary" and i.unit != "usd_chip_h"
-        grade = self._t("primary") if primary else grade_name(i.grade, self._t) if i.grade else ""
-        facts = [_day(i.date), grade]
-        below = " · ".join([escape(part) for part in facts if part] + ([_linked(said)] if said else []))
-        return f"<li>{escape(say(i.name, self._t))} <b>{escape(value)}</b><small>{below}</small>"
+
+def _step(step: Step, t: Translate) -> str:
+    result = result_text(step, lambda unit: _unit(unit, t))
+    worked = worked_text(step, lambda unit: _unit(unit, t))
+    equals = f"{escape(worked)} = " if worked else ""
+    return f"<dt>{escape(say(step.name, t))}<dd>{equals}<b>{escape(result)}</b>"
+
+
+@lru_cache(maxsize=2048)
+def _input(i: Input, t: Translate) -> str:
+    """One input. Kept, as several panels show the same and a slider moves few of them."""
+
+    def written(value: float, digits: int) -> str:
+        return with_unit(value, i.unit, digits, lambda unit: _unit(unit, t))
+
+    value = "" if i.value is None else written(i.value, 6 if i.low is None else 4)
+    if i.low is not None and i.high is not None:
+        value += f" ({written(i.low, 3)}{EN_DASH}{written(i.high, 3)})"
+    said = say(i.source, t) if isinstance(i.source, Message) else i.source
+    # A vendor's own statement is its list price, or else a primary source.
+    primary = i.grade == "primary" and i.unit != "usd_chip_h"
+    grade = t("primary") if primary else grade_name(i.grade, t) if i.grade else ""
+    facts = [escape(part) for part in (_day(i.date), grade) if part]
+    below = " · ".join(facts + ([_linked(said)] if said else []))
+    return f"<li>{escape(say(i.name, t))} <b>{escape(value)}</b><small>{below}</small>"
 
 
 @lru_cache(maxsize=1024)

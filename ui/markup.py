@@ -182,6 +182,7 @@ class StripItem:
     note: str
     stop: bool = False  # a limit is passed: the figure in red
     panel: str = ""  # id of the popover that the figure opens
+    note_panel: str = ""  # and that of the line under it
 
 
 def opening(text: str, panel: str) -> str:
@@ -207,7 +208,7 @@ border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
     cells = "".join(
         f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt>'
         f'<dd class="{"f x" if i.stop else "f"}">{opening(escape(i.value), i.panel)}</dd>'
-        f"<dd class=o>{escape(i.note) or '&nbsp;'}</dd></div>"
+        f"<dd class=o>{opening(escape(i.note), i.note_panel) if i.note else '&nbsp;'}</dd></div>"
         for i in items
     )
     return f'{css}<dl class="crs" aria-label="{escape(label)}">{cells}</dl>'

@@ -171,7 +171,9 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
     versions = f"{s.versions_per_year:g}"
     one = s.versions_per_year == 1
     items = [
-        StripItem(heading, money(bill.total_usd), span_note, panel=panel("total")),
+        StripItem(
+            heading, money(bill.total_usd), span_note, panel=panel("total"), note_panel=panel("range") if span else ""
+        ),
         StripItem(
             unit,
             EN_DASH if p.usd_per_million_tokens is None else money(p.usd_per_million_tokens),
@@ -180,8 +182,16 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
                 {"cost": money(usd_per_million(bill.chips_usd, report.workload.tokens, s.iterations))},
             ),
             panel=panel("per_million"),
+            note_panel=panel("per_million"),
         ),
-        StripItem(t("Runway after"), runway, change or t("no burn given"), stop=out, panel=panel("runway")),
+        StripItem(
+            t("Runway after"),
+            runway,
+            change or t("no burn given"),
+            stop=out,
+            panel=panel("runway"),
+            note_panel=panel("runway"),
+        ),
         StripItem(
             t("$ at risk"),
             EN_DASH if p.at_risk_usd is None else usd(p.at_risk_usd),
@@ -193,6 +203,7 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
             money(year_usd(bill.total_usd, s.versions_per_year)),
             fill(t("{cost} each"), {"cost": money(bill.total_usd)}),
             panel=panel("year"),
+            note_panel=panel("total"),
         ),
     ]
     return strip(items, fill(label, {"name": name}))

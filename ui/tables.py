@@ -214,7 +214,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity, pane
             + _share_cell(p, style, panels)
             + _run_cell(p, report, t, panels)
             + _chips_cell(p, t, panels)
-            + two(_runway(months, p, panels, out=out), escape(below))
+            + two(_runway(months, p, panels, out=out), opens(panels, escape(below), p, "runway") if below else "")
             + two(escape(say(p.access, t)), escape(say(p.port, t)), "w a")
             + "</tr>"
         )

@@ -27,7 +27,7 @@ def rounded(cents: str) -> float:
     return float(cents.strip("$").replace(",", ""))
 
 
-def test_the_cash_of_a_row_opens_to_its_formula_inputs_and_total(server: Server, page: Page) -> None:
+def test_numbers_of_the_overview_open_by_click_and_by_keyboard_and_close_again(server: Server, page: Page) -> None:
     open_page(page, server.url)
     cash = number(page, ".crt", "cash")
     before = page.locator(".crt").first.bounding_box()
@@ -43,16 +43,14 @@ def test_the_cash_of_a_row_opens_to_its_formula_inputs_and_total(server: Server,
     assert "Price of a chip-hour" in inputs and "2026" in inputs and "list" in inputs
     assert panel.locator("a").count() >= 1
     assert page.locator(".crt").first.bounding_box() == before, "the table stays as it is"
+    page.emulate_media(media="print")
+    assert panel.evaluate("e => getComputedStyle(e).display") == "none", "and nothing of it is printed"
+    page.emulate_media(media="screen")
     page.keyboard.press("Escape")
     panel.wait_for(state="hidden")
 
-
-def test_a_number_opens_by_the_keyboard_and_closes_by_a_click_elsewhere(server: Server, page: Page) -> None:
-    open_page(page, server.url)
-    run = number(page, ".crt", "run")
-    run.focus()
+    number(page, ".crt", "run").focus()
     page.keyboard.press("Enter")
-    panel = page.locator(OPEN)
     panel.wait_for()
     assert "FLOP/s" in panel.inner_text() and "runs" in panel.inner_text()
     page.keyboard.press("Tab")
@@ -90,14 +88,6 @@ def test_a_panel_is_a_sheet_at_the_foot_of_a_phone(server: Server, phone: Page) 
     assert abs(box["y"] + box["height"] - 844) < 1 and box["height"] <= 844 * 0.61
     phone.touchscreen.tap(200, 60)
     panel.wait_for(state="hidden")
-
-
-def test_nothing_of_a_panel_is_printed(server: Server, page: Page) -> None:
-    open_page(page, server.url)
-    number(page, ".crt", "cash").click()
-    page.locator(OPEN).wait_for()
-    page.emulate_media(media="print")
-    assert page.locator(".ex").first.evaluate("e => getComputedStyle(e).display") == "none"
 
 
 def test_the_python_of_a_page_can_be_copied(server: Server, page: Page) -> None:

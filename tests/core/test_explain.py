@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -36,6 +36,10 @@ SCENARIOS = {
         basis="economic", staff_engineers=3.0, new_hires=1.5, deadline_weeks=0.5, wait_weeks=2.0, week_value_usd=5e5
     ),
     "all wait, economic": changed(basis="economic", staff_engineers=3.0, deadline_weeks=0.5, wait_weeks=30.0),
+    "late, delay not billed": changed(
+        basis="economic", staff_engineers=3.0, deadline_weeks=0.5, wait_weeks=2.0, bill_without="delay"
+    ),
+    "late, people left out": changed(basis="economic", staff_engineers=3.0, deadline_weeks=0.5, bill_without="people"),
     "loaded": changed(basis="loaded", staff_engineers=3.0, new_hires=2.0, setup_weeks=0.0),
     "every line": changed(
         failed_share=0.1, evaluation_share=0.05, data_usd=20_000.0, data_cloud="aws", epochs=2.0, support_share=0.1,
@@ -75,6 +79,7 @@ def shown(p, report, figure):
         "cash": lambda: p.bills["cash"].total_usd,
         "total": lambda: p.bills[basis].total_usd,
         "cases": lambda: p.total_usd_p50,
+        "range": lambda: p.range_usd[1],
         "run": lambda: p.wall_hours,
         "size": lambda: p.size.chips,
         "runway": lambda: p.runway_months,
@@ -85,7 +90,7 @@ def shown(p, report, figure):
     }[figure]()
 
 
-@lru_cache(maxsize=None)
+@cache
 def all_of(name):
     report = REPORTS[name]
     every = [(p, figure, explanation(report, p.id, figure, CATALOGUE)) for p in report.platforms for figure in FIGURES]
