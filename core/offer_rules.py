@@ -179,9 +179,19 @@ def days_text(days: float) -> Message:
 
 
 def length_text(rules: Rules) -> Message | None:
-    """How long one booking is: ``1 day to 182 days``; ``None`` where nothing is known."""
-    low, high = rules.shortest_days, rules.longest_days
+    """How long one booking is; ``None`` where nothing is known."""
+    return span_text(rules.shortest_days, rules.longest_days)
+
+
+def span_text(low: float | None, high: float | None) -> Message | None:
+    """From one number of days to another; ``None`` where neither is known.
+
+    >>> span_text(1, 90).text, span_text(None, 7).text, span_text(30, None).text
+    ('1 to 90 days', 'up to 7 days', 'at least 30 days')
+    """
     if low is not None and high is not None:
+        if low >= 1:
+            return message("offer_days_from_to", "note", low=low, high=high)
         return message("offer_from_to", "note", low=days_text(low), high=days_text(high))
     if high is not None:
         return message("offer_up_to", "note", high=days_text(high))

@@ -17,6 +17,7 @@ OFFER_SENTENCES: dict[str, str] = {
     "offer_minutes": N_("{n:int} minutes"),
     "offer_day": N_("1 day"),
     "offer_days": N_("{n:int} days"),
+    "offer_days_from_to": N_("{low:int} to {high:int} days"),
     "offer_from_to": N_("{low} to {high}"),
     "offer_up_to": N_("up to {high}"),
     "offer_at_least": N_("at least {low}"),
@@ -31,10 +32,11 @@ OFFER_SENTENCES: dict[str, str] = {
     "offer_order_from": N_("from {low:int} chips"),
     "offer_order_up_to": N_("up to {high:int} chips a booking"),
     "offer_order_both": N_("{low:int} to {high:int} chips a booking"),
-    "offer_order_size": N_("any size on sale"),
+    "offer_order_none": N_("no smallest order is stated"),
     "offer_order_contract": N_("{order}; more than {most:int} by contract"),
     "offer_length": N_("Length"),
     "offer_length_open": N_("as long as one pays"),
+    "offer_length_least": N_("as long as one pays, {low}"),
     "offer_length_spot": N_("until it is taken back"),
     "offer_length_year": N_("1 year, paid whether used or not"),
     "offer_length_years": N_("{n:int} years, paid whether used or not"),
@@ -51,8 +53,8 @@ OFFER_SENTENCES: dict[str, str] = {
     "offer_ahead_asked": N_("{text}; ask whether it comes back if you cancel"),
     "offer_ahead_amount": N_("{text}: {amount:usd} here"),
     "offer_ahead_none": N_("nothing"),
+    "offer_ahead_usage": N_("nothing is stated; billed as used"),
     "offer_network": N_("Network between nodes"),
-    "offer_network_slices": N_("between slices, over the data centre’s network"),
     "offer_network_speed": N_("{name}, {speed} GB/s a chip each way"),
     "offer_network_usual": N_("{name}; the model takes the chip’s usual {speed} GB/s"),
     "offer_network_unknown": N_("not known; the model takes the chip’s usual {speed} GB/s"),
@@ -90,26 +92,27 @@ OFFER_SENTENCES: dict[str, str] = {
         "{chip}: no price {plan} in {region}; it is offered in {regions}, cheapest in {cheapest} at {price:rate}."
     ),
     "offer_provider_none": N_("{chip}: no price {plan} from {provider}; it is offered by {others}, from {price:rate}."),
+    "offer_left": N_("{why} The nearest offer is used."),
     "offer_more": N_("{n} more"),
     "offer_longer_run": N_(
-        "{chip}: a run takes {hours:hours} and a booking {plan} ends after {longest}, so it needs {n:int} bookings, "
-        "each from the last checkpoint."
+        "{chip} {plan}: a run takes {hours:hours} and a booking ends after {longest}, so it needs {n:int} bookings, each "
+        "from the last checkpoint."
     ),
     "offer_longer_project": N_(
-        "{chip}: all runs take {hours:hours} and a booking {plan} ends after {longest}, so they need {n:int} bookings."
+        "{chip} {plan}: all runs take {hours:hours} and a booking ends after {longest}, so they need {n:int} bookings."
     ),
     "offer_shorter": N_(
-        "{chip}: all runs take {hours:hours} and the shortest booking {plan} is {shortest}; the time not used costs "
+        "{chip} {plan}: all runs take {hours:hours} and the shortest booking is {shortest}; the time not used costs "
         "{unused:usd} more than the bill says."
     ),
-    "offer_shorter_unpriced": N_("{chip}: all runs take {hours:hours} and the shortest booking {plan} is {shortest}."),
+    "offer_shorter_unpriced": N_("{chip} {plan}: all runs take {hours:hours} and the shortest booking is {shortest}."),
     "offer_more_chips": N_(
-        "{chip}: a booking {plan} has at most {most:int} chips, so {chips:int} need {n:int} bookings side by side."
+        "{chip} {plan}: a booking has at most {most:int} chips, so {chips:int} need {n:int} bookings side by side."
     ),
     "offer_by_contract": N_("{chip}: {provider} rents more than {most:int} chips by contract only."),
     "offer_slow_network": N_(
         "{chip}: its nodes are joined by {name} with {speed} GB/s a chip, not the usual {usual}; the speed counts that."
     ),
-    "offer_too_early": N_("{chip}: a booking {plan} starts {earliest} after the order at the earliest."),
-    "offer_too_far": N_("{chip}: a booking {plan} can be made {latest} ahead at most; the runs start later than that."),
+    "offer_too_early": N_("{chip} {plan}: a booking starts {earliest} after the order at the earliest."),
+    "offer_too_far": N_("{chip} {plan}: a booking can be made {latest} ahead at most; the runs start later than that."),
 }

@@ -15,8 +15,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from core.architecture_text import format_architecture, parse_architecture
 from core.catalogue import Catalogue
 from core.messages import InputError, Message, message
+from core.offer_rules import elsewhere
 from core.own_run_text import format_run
 from core.platform_text import parse_platform, value_text
+from core.platforms import plan_name
 from core.preset_checks import SET_APART
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, OwnRun, Platform, Scenario, platform_keys
 from core.tables import nearest
@@ -173,7 +175,10 @@ def _settle_platform(p: Platform, catalogue: Catalogue, notes: list[Message]) ->
     provider, region = next(known)
     if (provider, region) != wanted:
         lost = {"chip": p.accelerator_id, "provider": p.provider or "any provider", "region": p.region or "any region"}
-        notes.append(message("offer_unknown", "warning", "platforms", **lost))
+        chip, plan = catalogue.accelerators[p.accelerator_id].short_name, plan_name(p.plan)
+        why = elsewhere(catalogue, p.accelerator_id, p.plan, provider, p.region, chip, plan) if p.region else None
+        code = "offer_unknown" if why is None else "offer_left"
+        notes.append(message(code, "warning", "platforms", **lost if why is None else {"why": why}))
         p = p.model_copy(update={"provider": provider, "region": region})
     if p.chips is None:
         return p

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.economics.bill import uplift_share
 from core.numbers import EN_DASH, percent, percent_fine
+from core.offer_rules import support_hint
 from core.records import Constant
 from core.report import Report
 from core.scenario import DataCloud, Scenario
@@ -61,7 +62,8 @@ def draw(view: View) -> None:
         st.selectbox(t("Data are kept"), get_args(DataCloud), key=use("w_data_cloud"), format_func=clouds.__getitem__)
         st.text_input(t("Times a run reads them"), key=use("w_epochs"))
     with right:
-        st.text_input(t("Support, % of the provider’s bill"), key=use("w_support_share"))
+        usual = t.message(support_hint(view.report.focus.platform, view.catalogue))
+        st.text_input(t("Support, % of the provider’s bill"), key=use("w_support_share"), help=usual)
         st.text_input(t("Credits pay at most, % of it"), key=use("w_credits_share"))
     st.pills(
         t("Left out of the bill"),

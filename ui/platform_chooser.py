@@ -13,7 +13,7 @@ from core.link import format_platform, parse_platform
 from core.numbers import parse_count, rate
 from core.report import Report
 from core.scenario import MAX_PLATFORMS, Plan, Platform, Scenario, platform_keys
-from ui import controls, price_sheet, wording
+from ui import controls, offer_rules, price_sheet, wording
 from ui.controls import Control, Desk, Values, use, write_count
 from ui.frame import View, escape, expander
 from ui.i18n import Translator
@@ -21,6 +21,7 @@ from ui.i18n import Translator
 MIXED = "mixed"
 _ADD = "w_add"
 _QUOTE = "w_edit_quote"
+ELSEWHERE = ("offer_region_none", "offer_provider_none")  # there is a price, with another provider or region
 
 
 def plan_name(t: Translator, plan: str) -> str:
@@ -136,6 +137,18 @@ def _take_offer(values: Values, value: object, desk: Desk) -> None:
     desk.unread.pop(_QUOTE, None)
 
 
+def _show_region(scenario: Scenario, report: Report, desk: Desk) -> object:
+    return _edited(desk).region
+
+
+def _take_region(values: Values, value: object, desk: Desk) -> None:
+    """A region of whoever rents it out now: another one's may be dearer."""
+    platforms, _, edited = _current(values, desk)
+    kept = platforms[edited].provider
+    provider = offer_rules.provider_of(platforms[edited], desk.catalogue) if value else kept
+    _edit(values, desk, region=str(value or ""), provider=provider)
+
+
 def _show_quote(scenario: Scenario, report: Report, desk: Desk) -> object:
     quote = _edited(desk).quote_usd_per_chip_hour
     return "" if quote is None else write_count(quote)
@@ -161,6 +174,7 @@ CONTROLS = (
     Control("w_platforms", _show_platforms, _take_platforms),
     Control(_QUOTE, _show_quote, _take_quote),
     Control("w_edit_offer", _show_offer, _take_offer),
+    Control(offer_rules.REGION, _show_region, _take_region),
     Control("w_edit", _show_editing, _take_editing),
 )
 
@@ -239,6 +253,12 @@ def _use_plan(values: Values, desk: Desk, key: str, plan: str) -> None:
         _edit(values, desk, plan=plan)
 
 
+def _use_default(values: Values, desk: Desk, key: str) -> None:
+    if key in platform_keys(values["platforms"]):  # type: ignore[arg-type]
+        desk.editing = key
+        _edit(values, desk, provider="", region="")
+
+
 # Drawing
 
 
@@ -295,9 +315,18 @@ def _without_price(view: View) -> None:
         if estimate.price_usd_per_chip_hour is not None:
             continue
         chip, plans = estimate.label, plans_of(view.catalogue, estimate.accelerator.id)
+        away = next((m for m in estimate.problems if m.code in ELSEWHERE), None)
         said = t("{chip}: no {plan} price on file.", chip=chip, plan=wording.plan_name(estimate.platform.plan, t))
-        st.markdown(f":small[:material/info: {escape(said)}]")
-        if plans:
+        st.markdown(f":small[:material/info: {escape(t.message(away) if away else said)}]")
+        if away is not None:
+            st.button(
+                t("Use the default offer of {chip}", chip=chip),
+                key=f"use_default_{index}",
+                type="tertiary",
+                on_click=controls.later,
+                args=(partial(_use_default, key=estimate.id),),
+            )
+        elif plans:
             st.button(
                 t("Use {plan} for {chip}", plan=wording.plan_name(plans[0], t), chip=chip),
                 key=f"use_plan_{index}",
@@ -322,6 +351,8 @@ def _editor(view: View, names: dict[str, str]) -> None:
     defaults = [f"{plan}~~" for plan in plans_of(catalogue, platform.accelerator_id)]
     codes = list(dict.fromkeys((*defaults, *reversed(offers), _offer_code(platform))))
     st.selectbox(t("Offer"), codes, key=use("w_edit_offer"), format_func=lambda code: _offer_name(t, code, offers))
+    key = keys[scenario.platforms.index(platform)]
+    offer_rules.draw_region(view, platform)
     st.text_input(
         t("Your own quote, $ per chip-hour"),
         key=use(_QUOTE),
@@ -332,7 +363,8 @@ def _editor(view: View, names: dict[str, str]) -> None:
         st.markdown(
             f":small[:red[{escape(t('This is not a price. Write it like 2.35; the last value still counts.'))}]]"
         )
-    key = keys[scenario.platforms.index(platform)]
+    offer_rules.draw_quote(view, view.report[key])
+    offer_rules.draw(view, view.report[key])
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         if key == scenario.focus:
             st.markdown(f":small[:gray[{escape(t('The sliders move this platform.'))}]]", width="content")

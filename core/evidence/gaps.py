@@ -146,6 +146,7 @@ def _undated(catalogue: Catalogue, table: Table, dated: str) -> Iterator[Gap]:
     for row in table.rows:
         if not row[dated]:
             chip = row["id"] if table.name == "accelerators" else row.get("accelerator_id", "")
-            kind = catalogue.accelerators[chip].kind if chip in catalogue.accelerators else ""
+            chip = chip if chip in catalogue.accelerators else ""  # a rule may be of every chip
+            kind = catalogue.accelerators[chip].kind if chip else ""
             name = name_of(catalogue, table, row)
             yield Gap("no_date", table.name, key_of(table, row), name, chip, kind, gap_meaning("no_date"))

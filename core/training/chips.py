@@ -77,6 +77,7 @@ def _one(a: Accelerator, catalogue: Catalogue) -> tuple[Any, ...]:
         s.compiler == "xla",
         ceiling,
         ranks,
+        0.0,
     )
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from core.catalogue import Catalogue, kept_snapshots, load_catalogue
 from core.estimate import estimate
-from core.link import preset_scenario
+from core.link import preset_scenario, settle
 from core.messages import message
+from core.offer_lines import offer_lines, quote_line
 from core.offer_rules import (
     NO_RULES,
     Use,
@@ -256,7 +257,7 @@ def test_a_platform_says_in_how_many_bookings_it_splits_and_still_competes() -> 
     assert "up to 7 days" in long.terms.text
     block = on(plan="capacity_block", provider="AWS", chips=1024)
     assert "offer_more_chips" in codes(block)
-    assert "1 day to 182 days" in block.terms.text
+    assert "1 to 182 days" in block.terms.text
     assert not codes(on(provider="AWS"))
 
 
@@ -279,9 +280,88 @@ def test_a_region_without_an_offer_names_those_that_have_one_and_the_cheapest() 
     assert problem.params["cheapest"] in regions
 
 
+def test_a_link_to_a_region_without_the_chip_says_where_it_is() -> None:
+    asked = BASE.model_copy(update={"platforms": (Platform(accelerator_id="tpu_v5p", region="europe-west3"),)})
+    settled = settle(dict(asked), CATALOGUE)
+    assert settled.scenario.platforms[0].region == ""
+    (said,) = (m for m in settled.messages if m.code == "offer_left")
+    assert "europe-west3" in said.text and "$4.20" in said.text and said.text.endswith("is used.")
+
+
+def test_a_plan_without_a_price_in_the_region_says_where_it_has_one() -> None:
+    p = on(accelerator_id="tpu_v5p", plan="commit_1y", region="europe-west4", chips=128)
+    (problem,) = (m for m in p.problems if m.code == "offer_region_none")
+    assert problem.params["cheapest"] == "us" and p.bills is None
+
+
 def test_a_provider_without_an_offer_names_others_and_a_plan_without_any_its_plans() -> None:
     there = on(provider="Lambda", accelerator_id="mi300x", chips=8)
     (problem,) = (m for m in there.problems if m.code == "offer_provider_none")
     assert "Lambda" in problem.text and "no price" in problem.text
     nowhere = on(accelerator_id="tpu_v5p", plan="capacity_block", provider="GCP", chips=128)
     assert "no_price_other_plan" in codes(nowhere)
+
+
+# In plain words
+
+
+def said_of(p: PlatformEstimate, catalogue: Catalogue = CATALOGUE) -> dict[str, str]:
+    return {line.name.code: line.text.text for line in offer_lines(p, catalogue)}
+
+
+def test_every_line_says_what_is_known_or_that_it_is_not() -> None:
+    some = on(provider="AWS")
+    for offer in {(o.accelerator_id, o.plan, o.provider): o for o in CATALOGUE.offers if not o.superseded}.values():
+        if offer.offer_kind != "offer" or CATALOGUE.accelerators[offer.accelerator_id].kind != "training":
+            continue
+        where = {"accelerator_id": offer.accelerator_id, "plan": offer.plan, "provider": offer.provider}
+        accelerator = CATALOGUE.accelerators[offer.accelerator_id]
+        like = replace(some, platform=Platform.model_validate(where), offer=offer, accelerator=accelerator)
+        lines = said_of(like)
+        assert {f"offer_{name}" for name in ("price", "order", "length", "start", "ahead", "support")} <= set(lines)
+        assert all(text and "None" not in text and "nan" not in text for text in lines.values()), where
+
+
+def test_the_lines_of_a_block_are_its_rules() -> None:
+    lines = said_of(on(plan="capacity_block", provider="AWS"))
+    assert lines["offer_order"] == "8 to 512 chips a booking"
+    assert lines["offer_length"] == "1 to 182 days"
+    assert "not returned if you cancel" in lines["offer_ahead"] and "$" in lines["offer_ahead"]
+    assert "EFA, 50 GB/s" in lines["offer_network"]
+    assert lines["offer_support"].startswith("usually 7")
+
+
+def test_what_nobody_says_is_said_to_be_unknown() -> None:
+    lines = said_of(on(provider="Hyperstack"))
+    assert lines["offer_support"] == "not known"
+    assert lines["offer_network"].startswith("not known; the model takes")
+    assert "offer_network" not in said_of(on(accelerator_id="tpu_v5p", chips=128))
+
+
+def test_the_age_of_a_price_is_counted_to_the_day_of_the_data() -> None:
+    old = load_catalogue(kept_snapshots()[0])
+    p = on(old, provider="AWS")
+    assert old.snapshot == "2026-11-30" and p.offer is not None and p.offer.price_date == "2026-09-19"
+    assert "72 days old" in said_of(p, old)["offer_price"] and "over 90" not in said_of(p, old)["offer_price"]
+    flex = on(old, plan="flex_start", provider="GCP", chips=8)
+    assert flex.offer is not None and flex.offer.price_date == "2026-06-15"
+    assert "168 days old" in said_of(flex, old)["offer_price"] and "over 90" in said_of(flex, old)["offer_price"]
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        (2.90, "Your $2.90/h is 12\N{NO-BREAK SPACE}% under the median $3.29/h of 21 Aug 2026."),
+        (3.29, "Your $3.29/h is the median of 21 Aug 2026."),
+        (6.58, "Your $6.58/h is 100\N{NO-BREAK SPACE}% over the median $3.29/h of 21 Aug 2026."),
+    ],
+)
+def test_a_quote_stands_beside_the_median(quote: float, said: str) -> None:
+    line = quote_line(on(quote_usd_per_chip_hour=quote))
+    assert line is not None and line.text == said
+
+
+def test_without_a_quote_or_a_median_there_is_nothing_to_compare() -> None:
+    assert quote_line(on()) is None
+    alone = quote_line(on(accelerator_id="tpu_v5p", chips=128, quote_usd_per_chip_hour=0.0))
+    assert alone is not None and "No market median of v5p" in alone.text
