@@ -60,7 +60,7 @@ VERDICT_SENTENCES: dict[str, str] = {
     "tail_buys": N_("It buys {buys}."),
     "tail_cash_buys": N_("The cash buys {buys}."),
     "tail_buys_nothing": N_(
-        "What does not shrink with the run, such as set-up and storage, costs {fixed:usd} already."
+        "What does not shrink with the run, such as set-up, starting and storage, costs {fixed:usd} already."
     ),
     "buys_iteration": N_("{n:int} iteration"),
     "buys_iterations": N_("{n:int} iterations"),
