@@ -41,9 +41,16 @@ def _counted(s: Subject) -> Term | None:
     assert s.x is not None
     if "delay" in s.x.without:
         return None
-    worked = float(s.x.iterations * s.x.hours.wall / HOURS_PER_WEEK)
     late = _late(s)
-    return None if not late.value else late if late.value <= worked else Number(worked, "weeks")
+    return None if not late.value else late if late.value <= evaluate(_running(s)) else _running(s)
+
+
+def _running(s: Subject) -> Term:
+    """Weeks that the final runs take, one after another."""
+    x = s.x
+    assert x is not None
+    hours = product(Number(float(x.iterations)), Number(float(x.hours.wall), "h"))
+    return over(hours, Number(HOURS_PER_WEEK, "h"))
 
 
 def final_runs(s: Subject) -> Term:
@@ -168,9 +175,8 @@ def _work(s: Subject) -> Step:
 def _lateness(s: Subject) -> Step:
     x = s.x
     assert x is not None
-    done = over(product(Number(float(x.iterations)), Number(float(x.hours.wall), "h")), Number(HOURS_PER_WEEK, "h"))
-    wait = float(x.wait_weeks)
-    done = total(Number(wait, "weeks"), done) if wait else done
+    waited = float(x.wait_weeks)
+    done = total(Number(waited, "weeks"), _running(s)) if waited else _running(s)
     return Step(named("explain_late"), less(done, Number(float(x.deadline_weeks), "weeks")), "weeks")
 
 

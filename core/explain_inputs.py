@@ -191,7 +191,7 @@ def flops_per_token(s: Subject) -> Input:
     a = architecture_of(scenario, s.catalogue)
     name = "input_flops_sample" if w.per_sample else "input_flops"
     if scenario.flops == "6nd" and not w.per_sample:
-        return Input(named(name), w.flops_per_token, "flop", source=message("from_6nd", "note", name=w.name))
+        return Input(named(name), w.flops_per_token, "flop", source=message("from_6nd", "note", params=w.params_active))
     if a is None:
         source = message("from_size_count", "note", params=w.params_total)
         return Input(named(name), w.flops_per_token, "flop", source=source)

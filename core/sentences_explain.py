@@ -154,7 +154,7 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "from_own_runs": N_("the model, set right by your measured runs"),
     "from_architecture": N_("counted layer by layer; {source}"),
     "from_bytes": N_("{bytes:.3g} bytes a token × {n:count}"),
-    "from_6nd": N_("6 × active parameters of {name}"),
+    "from_6nd": N_("6 × {params:count} active parameters"),
     "from_size_count": N_("counted for a usual shape of {params:count} parameters"),
     "from_losses": N_("failures, checkpoints, restarts and slow chips; see Scaling"),
     "from_path": N_("{falls:pct} of cases fall, {rises:pct} rise; {source}"),

@@ -46,6 +46,7 @@ line-height:1.35;box-shadow:0 6px 24px rgb(0 0 0/.18);inset:auto;position-area:b
 position-try-fallbacks:flip-block,flip-inline,flip-block flip-inline}}
 @supports not (position-area:bottom){{.ex{{inset:0;margin:auto}}}}
 .ex b{{font-weight:600}}
+.ex dd b{{white-space:nowrap}}
 .ex.ex p{{margin:2px 0 6px;font-size:13px;line-height:1.35}}
 .ex.ex dl{{margin:0 0 8px;padding:0;border-top:1px solid {_LINE}}}
 .ex.ex dt,.ex small{{font-size:11.5px;color:{_MUTED};font-weight:400;display:block}}

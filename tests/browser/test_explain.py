@@ -76,6 +76,12 @@ def test_figures_and_bill_lines_of_cost_open(server: Server, page: Page) -> None
     number(page, ".crt", "experiments").click()
     panel.wait_for()
     assert "Experiments" in panel.inner_text() and "practitioner reports" in panel.inner_text()
+    page.keyboard.press("Escape")
+    page.get_by_text("Economic", exact=True).click()
+    wait_idle(page)
+    number(page, ".crs", "total").click()
+    panel.wait_for()
+    assert panel.inner_text().startswith("Economic cost"), "a panel follows what the page shows"
 
 
 def test_a_panel_is_a_sheet_at_the_foot_of_a_phone(server: Server, phone: Page) -> None:
