@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, get_args
@@ -123,7 +124,7 @@ def cost_against(report: Report, axis: Axis, catalogue: Catalogue) -> Sweep:
         holds = x >= column([_fewest(p, report, catalogue) for p in used])
     total, low, high = (every(np.where(holds, spread(field), np.nan)) for field in ("mfu", "mfu_p90", "mfu_p10"))
     fixed = np.full(len(report.platforms), np.nan)
-    fixed[place] = _fixed(report, catalogue)
+    fixed[place] = _fixed(used, report, catalogue)
     return Sweep(axis, x, tuple(p.id for p in report.platforms), total, low, high, fixed)
 
 
@@ -136,10 +137,12 @@ def _fewest(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> float:
     return fewest_chips(need_of(p.accelerator, p.speeds, p.uptime, None, report.workload, report.scenario, catalogue))
 
 
-def _fixed(report: Report, catalogue: Catalogue) -> float:
-    """The part of a bill that no iteration adds to, on any platform: set-up time, and the data kept meanwhile."""
-    x = bill_inputs(report.scenario, report.workload, catalogue, RunHours(0.0, 0.0, 0.0, 0.0), 0.0, Place())
-    return float(total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis)))
+def _fixed(used: Sequence[PlatformEstimate], report: Report, catalogue: Catalogue) -> np.ndarray:
+    """The part of each bill that no iteration adds to: set-up, the data kept meanwhile, and moving the code."""
+    moving = Place(migration_usd=np.array([p.place.migration_usd for p in used], dtype=float))
+    x = bill_inputs(report.scenario, report.workload, catalogue, RunHours(0.0, 0.0, 0.0, 0.0), 0.0, moving)
+    total = total_usd(bill_parts(replace(x, credits_usd=0.0), report.scenario.basis))
+    return np.broadcast_to(np.asarray(total), len(used))
 
 
 def _points(report: Report, axis: Axis, catalogue: Catalogue) -> np.ndarray:

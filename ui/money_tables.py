@@ -143,8 +143,8 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
     name = platform_names(report.platforms, t)[p.id]
     bases = {
         "cash": t("Cash a version, {name}"),
-        "loaded": t("Fully loaded a version, {name}"),
-        "economic": t("Economic cost a version, {name}"),
+        "loaded": t("Fully loaded, {name}"),
+        "economic": t("Economic cost, {name}"),
     }
     label = t("Cost of {name} in five figures")
     heading = fill(bases[s.basis], {"name": name})

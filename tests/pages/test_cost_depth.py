@@ -29,8 +29,8 @@ def test_every_expander_opens_on_every_preset(catalogue: Catalogue) -> None:
         {"platforms": "jetson_thor,h100_sxm", "focus": "jetson_thor"},
         {"credits": "1e12"},
         {"cash": "0", "burn": "0"},
-        {"versions": "0.01", "tokens": "1"},
-        {"versions": "365", "tokens": "1e15"},
+        {"versions_per_year": "0.01", "tokens": "1"},
+        {"versions_per_year": "365", "tokens": "1e15"},
         {"setup_weeks": "0", "experiments": "1", "store_data": "no"},
         {"deadline_weeks": "0.1", "budget": "1"},
         {"price_change": "-0.95"},
@@ -56,6 +56,13 @@ def test_the_expanders_say_what_to_do() -> None:
     assert "MWh" in said and "t CO2" in said
     assert "a month of gross profit for 12 months" in said
     assert "rented: rent. Buying pays from" in said
+
+
+def test_own_hardware_that_stands_idle_gets_a_sentence_that_helps() -> None:
+    app = unfolded(opened(COST, preset="lora_70b", versions_per_year="0.01"), "own")
+    in_order(app)
+    said = text(app).replace("\\", "").replace("\N{NO-BREAK SPACE}", " ")
+    assert "a chip of your own that hardly works costs $" in said and "all the same: rent. Buying pays from" in said
 
 
 def test_committing_stands_among_the_open_charts() -> None:
