@@ -90,7 +90,7 @@ font-weight:400;white-space:nowrap;color:inherit}}
 font-weight:500;vertical-align:bottom}}
 .crt .n{{text-align:right}}
 .crt td.n,.crt th.n{{padding-left:8px}}
-.crt td.w,.crt thead th:last-child:not(.n){{padding-right:0;padding-left:6px}}
+.crt td.w:last-child,.crt thead th:last-child:not(.n){{padding-right:0;padding-left:6px}}
 .crt th.n:last-child,.crt td.n:last-child{{padding-right:2px}}
 .crt b{{font-weight:600;font-variant-numeric:tabular-nums}}
 .crt .v{{font-variant-numeric:tabular-nums}}

@@ -16,7 +16,7 @@ from core.report import Report
 from ui.charts import Chart, bill_chart, cost_time_chart, flip_chart, sweep_chart
 from ui.charts.base import HEIGHT_MAIN
 from ui.charts.findings import within_limits
-from ui.charts.flip import merged_quotes, place_quotes, quotes_of
+from ui.charts.flip import _rate_ticks, merged_quotes, place_quotes, quotes_of
 from ui.charts.labels import NARROW_PLOT, quiet_side, spread, text_width
 from ui.charts.ticks import log_values, ticks_money_linear, ticks_money_log, ticks_time_log
 from ui.theme import PALETTES, SLOTS, Scheme, platform_styles
@@ -213,6 +213,18 @@ def test_an_extrapolated_speed_is_marked() -> None:
     flip = flip_chart(report, "light")
     assert list(flip.figure.data[0].marker.color).count(PALETTES["light"].page) == 1
     assert "Hollow" in flip.subtitle
+
+
+@given(st.floats(0.01, 50), st.floats(1.5, 1000))
+def test_prices_on_the_flip_axis_do_not_touch_on_a_phone(low: float, factor: float) -> None:
+    length, high = 170.0, low * factor
+    ticks = _rate_ticks(low, high, length)
+    px = length / math.log(factor)
+    for a, b in pairwise(ticks):
+        assert px * math.log(b.value / a.value) >= (text_width(a.text) + text_width(b.text)) / 2
+    if ticks:
+        assert ticks[-1].text.endswith("/h")
+        assert low * 0.99 <= ticks[0].value <= ticks[-1].value <= high * 1.01
 
 
 def test_close_quotes_share_a_name() -> None:

@@ -11,9 +11,19 @@ import plotly.graph_objects as go
 
 from core.numbers import EN_DASH, fill, rate
 from ui.charts import findings, frames
-from ui.charts.base import HEIGHT_OVERVIEW, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
+from ui.charts.base import (
+    HEIGHT_OVERVIEW,
+    PHONE_WIDTH,
+    REFERENCE_WIDTH,
+    Chart,
+    line,
+    make_figure,
+    note,
+    x_axis,
+    y_axis,
+)
 from ui.charts.labels import LABEL_GAP, NARROW_PLOT, Props, bold, label_margin, plain, text_width
-from ui.charts.ticks import Tick, log_values
+from ui.charts.ticks import Tick, log_values, thinned
 from ui.theme import PALETTES, SHADE_OPACITY, Palette, Scheme, Style, platform_styles
 from ui.wording import Translate, identity, is_extrapolated, platform_names, provider_of
 
@@ -191,7 +201,7 @@ def _flip_figure(
         scheme=scheme,
         shapes=shapes,
         notes=notes,
-        x=x_axis(_rate_ticks(low, high), (low, high), palette, log=True),
+        x=x_axis(_rate_ticks(low, high, PHONE_WIDTH - left - right), (low, high), palette, log=True),
         y=y,
     )
 
@@ -200,13 +210,17 @@ def _has_dot(flip: Flip) -> bool:
     return math.isfinite(flip.price_usd_per_chip_hour) and flip.price_usd_per_chip_hour > findings.LEAST_PRICE
 
 
-def _rate_ticks(low: float, high: float) -> list[Tick]:
-    """Round prices; the axis of the usual range begins and ends on a tick, $1/h and $12/h."""
+def _rate_ticks(low: float, high: float, length: float) -> list[Tick]:
+    """Round prices whose texts fit in ``length`` px; the axis of the usual range runs from $1/h to $12/h."""
     values = [v for v in log_values(low, high, 19, NARROW_PLOT + 20) if f"{v:e}"[:3] != "1.5"]
     if high == _USUAL[1]:
         values = [*(v for v in values if v <= 8), high]
     ends = {0, len(values) - 1}
-    return [Tick(v, f"${v:.3g}" + ("/h" if i in ends else "")) for i, v in enumerate(values)]
+    ticks = [Tick(v, f"${v:.3g}" + ("/h" if i in ends else "")) for i, v in enumerate(values)]
+    if len(ticks) < 2:
+        return ticks
+    share = math.log(values[-1] / values[0]) / math.log(high / low)
+    return thinned(ticks, length * share, gap=4.0)
 
 
 def _flip_row(

@@ -24,7 +24,7 @@ from ui.charts.labels import (
     text_width,
 )
 from ui.charts.sweep_title import CLAIMED_ITERATIONS, at_value, sweep_rows, sweep_title
-from ui.charts.ticks import Tick, log_values, nice_ceiling, nice_step, ticks_money_linear, ticks_money_log
+from ui.charts.ticks import Tick, log_values, nice_ceiling, nice_step, thinned, ticks_money_linear, ticks_money_log
 from ui.theme import BAND_OPACITY, FONT_SIZE_SMALL, PALETTES, Palette, Scheme, platform_styles, rgba
 from ui.wording import Translate, identity, platform_names, round_money
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from core.report import Report, Sweep
 
 _MOST_POINTS = 48
-_TICK_GAP = 8.0  # px between the texts of two ticks
 _BEFORE, _AFTER = 0.02, 0.05  # of the span, what the axis goes on beyond its first and last point
 _CLAIM_WIDTH, _CLAIM_HEIGHT = 84.0, 46.0  # px of the lines of the claim at the plot's top
 _NAME_HEIGHT = 15.0  # px of the name of the fixed part
@@ -51,7 +50,7 @@ def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, length: 
     if axis == "chips":
         end = fill(t("{n} chips"), {"n": integer(float(sweep.x[-1]))})
         texts: list[str] = [*map(integer, sweep.x[:-1].tolist()), end]
-        return _thin([Tick(float(v), text) for v, text in zip(sweep.x, texts, strict=True)], length)
+        return thinned([Tick(float(v), text) for v, text in zip(sweep.x, texts, strict=True)], length)
     if axis == "mfu":
         values_f = _linear_values(low, high)
         return [
@@ -68,17 +67,6 @@ def _sweep_ticks(report: Report, sweep: Sweep, low: float, high: float, length: 
 def _linear_values(low: float, high: float) -> list[float]:
     step = nice_ceiling((high - low) / 6, 1)
     return [float(i * step) for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-
-
-def _thin(ticks: list[Tick], length: float) -> list[Tick]:
-    """Those of ``ticks`` whose texts keep apart on a log axis of ``length`` px, the last one always."""
-    px = length / (math.log(ticks[-1].value / ticks[0].value) or 1.0)
-    kept = ticks[-1:]
-    for tick in reversed(ticks[:-1]):
-        wide = (text_width(tick.text) + text_width(kept[-1].text)) / 2
-        if px * math.log(kept[-1].value / tick.value) >= wide + _TICK_GAP:
-            kept.append(tick)
-    return kept[::-1]
 
 
 def _sweep_figure(report: Report, sweep: Sweep, names: dict[str, str], scheme: Scheme, t: Translate) -> go.Figure:

@@ -76,6 +76,20 @@ def ticks_money_log(low: float, high: float, plot_height: float) -> list[Tick]:
     return [Tick(v, short_money(v, sign=i == 0)) for i, v in enumerate(values)]
 
 
+def thinned(ticks: list[Tick], length: float, gap: float = 8.0) -> list[Tick]:
+    """Those of ``ticks`` whose texts are ``gap`` px apart or more on a log axis, the last one always.
+
+    ``length``: px from the first of them to the last.
+    """
+    px = length / (math.log(ticks[-1].value / ticks[0].value) or 1.0)
+    kept = ticks[-1:]
+    for tick in reversed(ticks[:-1]):
+        wide = (text_width(tick.text) + text_width(kept[-1].text)) / 2
+        if px * math.log(kept[-1].value / tick.value) >= wide + gap:
+            kept.append(tick)
+    return kept[::-1]
+
+
 _UNITS = {"h": 1.0, "d": 24.0, "wk": 168.0, "yr": 8766.0}
 _FINE = tuple(
     (number, unit)
