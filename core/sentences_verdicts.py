@@ -55,7 +55,9 @@ VERDICT_SENTENCES: dict[str, str] = {
     "verdict_over_budget_iterations": N_(
         "**{budget:short} does not pay for {iterations:int} iterations of {model} on {amount}; the cheapest offer, {best}, needs {total:usd}.** {tail}"
     ),
+    "amount_token": N_("{amount:count} token"),
     "amount_tokens": N_("{amount:count} tokens"),
+    "amount_sample": N_("{amount:count} sample"),
     "amount_samples": N_("{amount:count} samples"),
     "tail_buys": N_("It buys {buys}."),
     "tail_cash_buys": N_("The cash buys {buys}."),

@@ -153,10 +153,10 @@ def round_money(value: float) -> str:
 def weeks_text(weeks: float, t: Translate = identity) -> str:
     """A deadline in words: ``8 weeks``, ``1 week``, ``2.5 days``, ``3 years``.
 
-    >>> weeks_text(8), weeks_text(1), weeks_text(0.5), weeks_text(156.5)
+    >>> weeks_text(8), weeks_text(1.01), weeks_text(0.5), weeks_text(156.5)
     ('8\\xa0weeks', '1\\xa0week', '3.5\\xa0days', '3\\xa0years')
     """
-    if weeks == 1:
+    if 1 <= weeks < 1.05:
         return t("1\N{NO-BREAK SPACE}week")
     if weeks < 1:
         return duration(weeks * HOURS_PER_WEEK)
@@ -228,6 +228,8 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         size = fill(t("{size} ({active} active)"), {"size": size, "active": count(w.params_active)})
     kinds = {"lora": t("LoRA"), "full_finetune": t("full fine-tune")}
     amount = t("{n} samples") if w.per_sample else t("{n} tokens")
+    if w.tokens == 1:
+        amount = t("{n} sample") if w.per_sample else t("{n} token")
     if s.iterations > 1:
         amount = f"{s.iterations} × {amount}"
     plans = list(dict.fromkeys(p.platform.plan for p in report.platforms))

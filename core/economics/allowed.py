@@ -88,7 +88,8 @@ def tail_buys(
 
 def amount_of(tokens: float, report: Report) -> Message:
     """A number of tokens, or of samples where the work is counted so."""
-    return message("amount_samples" if report.workload.per_sample else "amount_tokens", amount=tokens)
+    unit = "sample" if report.workload.per_sample else "token"
+    return message(f"amount_{unit}" if tokens == 1 else f"amount_{unit}s", amount=tokens)
 
 
 def too_late(report: Report, catalogue: Catalogue) -> Message | None:

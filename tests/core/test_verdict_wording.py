@@ -133,6 +133,7 @@ def test_samples_are_not_called_tokens() -> None:
     alone = estimate(vision.model_copy(update={"platforms": vision.platforms[:1]}), CATALOGUE)
     for said in (dear, alone):
         assert "samples" in said.verdict.text and "tokens" not in said.verdict.text
+    assert " on 1 token; " in report(budget_usd=1.0, tokens=1.0).verdict.text
 
 
 def test_credits_larger_than_the_bill_leave_what_they_leave() -> None:
