@@ -23,8 +23,10 @@ help:
 run: .venv/.app .venv/.tables
 	@exec $(PY) -m streamlit run app.py --server.headless true --server.port $(PORT) --server.address $(ADDRESS)
 
+# Compiled modules are kept, whatever the caller's environment says: pytest, every server and every command load them.
+test: export PYTHONDONTWRITEBYTECODE =
 test: browser
-	@$(PY) -m pytest --numprocesses $(WORKERS) --maxprocesses 4 $(ARGS)
+	@$(PY) -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal $(ARGS)
 
 check: .venv/.dev
 	@$(MAKE) --no-print-directory --keep-going style types imports strings audit

@@ -31,8 +31,12 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: they are slow, and Playwright's event loop is in the way of other asyncio code."""
-    items.sort(key=lambda item: "tests/browser/" in item.path.as_posix())
+    """Browser tests first: they are the slowest, and often wait, which is when others can run.
+
+    So one process has them while the others have the rest, one server and one browser do for a run, and whoever is done
+    takes over half of what is left. Playwright's event loop is running from then on: no test may start one of its own.
+    """
+    items.sort(key=lambda item: "tests/browser/" not in item.path.as_posix())
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def page_colour(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor"))
 
 
-@pytest.mark.parametrize(("path", "charts"), [("/", 2), ("/cost", 3)])
+@pytest.mark.parametrize(("path", "charts"), [("/", 2), ("/cost", 4)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_both_themes_are_drawn_and_readable(server: Server, page: Page, scheme: str, path: str, charts: int) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
