@@ -37,6 +37,19 @@ EVERYWHERE = (
 VISITS = [(name, file) for name in EVERYWHERE for file in OPEN] + [
     (name, list(OPEN)[i % len(OPEN)]) for i, name in enumerate(n for n in EXTREMES if n not in EVERYWHERE)
 ]
+SAID = {
+    ("a budget far too small", "pages/1_overview.py"): "It buys about",
+    ("a budget far too small", "pages/3_scaling.py"): "No size on sale costs less than",
+    ("an impossible deadline", "pages/1_overview.py"): "No size on sale finishes within 1.7 h; the fastest,",
+    ("an impossible deadline", "pages/3_scaling.py"): "No size on sale is in time; the fastest has",
+    ("no offer in a region", "pages/1_overview.py"): "us-east5",
+    ("credits larger than the bill", "pages/1_overview.py"): "which leaves $1.00B",
+    ("credits larger than the bill", "pages/2_cost.py"): "Credits pay all of v5p’s bill",
+    ("full utilisation", "pages/1_overview.py"): "No published bf16 run on v5p passes",
+    ("own hardware unused", "pages/2_cost.py"): "a chip of your own that hardly works costs",
+    ("no platform has a price", "pages/1_overview.py"): "Enter your own quote",
+    ("nothing fits", "pages/3_scaling.py"): "Take a smaller model, LoRA, or another chip",
+}
 NO_NUMBER = re.compile(r"(?<![\w-])(nan|inf|None|null)(?![\w-])|\$-|∞")
 
 
@@ -86,6 +99,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Chart]:
 def test_the_page_stands_up_to_it(name: str, file: str, drawn: list[Chart]) -> None:
     app = opened(file, **EXTREMES[name])
     sound(unfolded(app, *OPEN[file]))
+    assert SAID.get((name, file), "") in everything(app)
     assert drawn
     for chart in drawn:
         assert chart.title.strip()
