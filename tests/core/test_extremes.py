@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -16,6 +18,7 @@ from core.answer_changes import answer_changes
 from core.catalogue import load_catalogue
 from core.cheaper_ways import cheaper_ways
 from core.cli_answer import report_json, report_text
+from core.cli_sweep import swept, write_csv
 from core.curves import Axis, cost_against, curves
 from core.economics.cashflow import cashflow_of
 from core.economics.commitment import commitment_of
@@ -167,3 +170,16 @@ def test_own_hardware_that_never_works_has_no_cost_an_hour() -> None:
     assert np.isnan(own.per_hour(0.0)).all()
     assert np.isfinite(own.per_hour(0.01)).all()
     assert (own.standing_usd_per_year > 0).all(), "it costs as much whether it works or not"
+
+
+def test_a_sweep_of_them_writes_numbers_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "extremes.csv"
+    rows = write_csv(
+        [swept([decode(params, CATALOGUE).scenario for params in EXTREMES.values()], CATALOGUE)], str(path)
+    )
+    with path.open(newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert len(found) == rows > len(EXTREMES)
+    for row in found:
+        assert not {cell.lower() for cell in row.values()} & {"nan", "inf", "-inf", "none", "null"}
+        assert (row["total_usd"] == "") == (row["price_usd_per_chip_hour"] == "" or row["wall_hours"] == "")
