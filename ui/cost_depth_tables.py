@@ -80,7 +80,7 @@ def ownership_table(
         at_use = two(EN_DASH, "") if use is None else _span(own.per_hour(use), "rate")
         rows += (
             f"<tr>{_named(names[p.id], styles[p.id])}"
-            f'<td class="n v">{EN_DASH if use is None else escape(share_text(use))}</td>'
+            f'<td class="n v">{EN_DASH if use is None else escape(share_text(use, t))}</td>'
             f"{at_use}{_span(own.per_hour(1.0), 'rate')}"
             f'<td class="n v">{EN_DASH if rent is None else rate(rent)}</td>'
             f"{two(EN_DASH, '') if rent is None else _pays(own.break_even(rent), t)}"
@@ -97,7 +97,7 @@ def _named(name: str, style: Style) -> str:
 
 def _pays(shares: np.ndarray, t: Translate) -> str:
     def one(share: float) -> str:
-        return share_text(share) if share <= 1 else t("never")
+        return share_text(share, t) if share <= 1 else t("never")
 
     low, likely, high = (one(float(share)) for share in shares)
     if low == high:
@@ -114,7 +114,7 @@ def ownership_line(p: PlatformEstimate, own: Ownership, report: Report, t: Trans
     if use is None or use < IDLE_USE:
         said = t("{name}: a chip of your own that hardly works costs {idle:usd} a year all the same: rent.")
         return " ".join(filter(None, (fill(said, values), _pays_from(p, own, report, t))))
-    values |= {"share": share_text(use), "own": float(own.per_hour(use)[1])}
+    values |= {"share": share_text(use, t), "own": float(own.per_hour(use)[1])}
     if rent is None:
         return fill(
             t("{name}: used {share} of a year, a chip of your own costs {own:rate}; there is no rent to compare."),
@@ -146,9 +146,9 @@ def _pays_from(p: PlatformEstimate, own: Ownership, report: Report, t: Translate
         return t("Even in full use buying does not pay at that rent.")
     hours = version_chip_hours(p, report.scenario)
     if not hours:
-        return fill(t("Buying pays from {share} of a year."), {"share": share_text(share)})
+        return fill(t("Buying pays from {share} of a year."), {"share": share_text(share, t)})
     needed = float(versions_for(share, hours, p.size.chips))
-    values: dict[str, object] = {"share": share_text(share), "n": math.ceil(needed - 1e-9), "chips": p.size.chips}
+    values: dict[str, object] = {"share": share_text(share, t), "n": math.ceil(needed - 1e-9), "chips": p.size.chips}
     return fill(t("Buying pays from {share} of a year: {n:int} such versions a year on {chips:int} chips."), values)
 
 

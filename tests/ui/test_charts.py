@@ -248,10 +248,20 @@ def test_credits_too_small_for_their_name_have_it_above_the_others() -> None:
         assert (up["Credits"] > up["Final run"]) == above
 
 
+def test_a_platform_alone_has_a_row_for_each_part_and_the_total() -> None:
+    report = build_report((Row("tpu_v5p", 200e3, "GCP", credits=-40e3),), reference=None)
+    for scheme in SCHEMES:
+        figure = bill_chart(report, scheme).figure
+        go.Figure(figure.to_dict())
+        rows, amounts = list(figure.layout.yaxis.ticktext), list(figure.data[0].x)
+        assert "Credits" in rows and rows[-1] == "<b>Total</b>" and amounts[-1] == pytest.approx(200e3)
+        assert sum(amounts[:-1]) == pytest.approx(amounts[-1])
+        assert figure.layout.xaxis.range[0] < -40e3 < 240e3 <= figure.layout.xaxis.range[1]
+        assert "<b>$200k</b> (170–240)" in texts_of(figure)
+
+
 def test_few_platforms_make_a_lower_figure() -> None:
-    heights = [
-        bill_chart(build_report(DEFAULT[:n], reference=None), "light").figure.layout.height for n in (1, 2, 3, 6)
-    ]
+    heights = [bill_chart(build_report(DEFAULT[:n], reference=None), "light").figure.layout.height for n in (2, 3, 6)]
     assert heights == sorted(heights) and heights[0] < heights[-1] == HEIGHT_MAIN
 
 

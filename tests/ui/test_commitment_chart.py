@@ -90,7 +90,7 @@ def test_nothing_to_commit_to_is_a_sentence(found: Commitment | None, said: str)
 
 
 def test_a_share_is_never_a_zero_that_it_is_not() -> None:
-    assert share_text(1e-9).startswith("<")
+    assert share_text(1e-9).startswith("under")
     assert share_text(0.70) == "70\N{NO-BREAK SPACE}%"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from core.economics.bill import HALF_CENT
 from core.numbers import EN_DASH, fill, usd
 from ui.charts import findings, frames
 from ui.charts.base import HEIGHT_MAIN, PHONE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _THICKEST = 30.0  # px of a bar
 _ROW = 56.0  # px that a bar and its gap take at most: few platforms make a lower figure
 _NAME_ROW = 15.0  # px of a row of names above the top bar
+_SHARE_TOLD = 0.005  # of a bill; less would be written as 0 %
 _NAMED_SHARE = 0.03  # parts smaller than this have no name above the bar
 
 
@@ -204,6 +206,67 @@ def _bill_figure(
     )
 
 
+def _one_figure(p: PlatformEstimate, report: Report, scheme: Scheme, t: Translate) -> go.Figure:
+    """The bill of a platform that stands alone: a row per part, and the total with its range."""
+    palette, style = PALETTES[scheme], platform_styles(report.platforms, scheme)[p.id]
+    bill = findings.bill_parts(p, report.scenario.basis)
+    parts = [part for part in findings.BILL_PARTS if abs(bill[part]) >= HALF_CENT]
+    total, gross = sum(bill.values()), sum(v for v in bill.values() if v > 0)
+    p10, p90 = (p.range_usd[0], p.range_usd[2]) if p.range_usd else (None, None)
+    names = [*(findings.part_name(part, t) for part in parts), t("Total")]
+    amounts = np.array([*(bill[part] for part in parts), total])
+    share = [
+        usd(bill[part])
+        if bill[part] < _SHARE_TOLD * gross
+        else fill("{x:usd} ({y:pct})", {"x": bill[part], "y": bill[part] / gross})
+        for part in parts
+    ]
+    values = [*(text.replace("-", "\N{MINUS SIGN}") for text in share), _value(total, p10, p90)]
+    left, right = label_margin(names, 44) + 4, label_margin(values, 58)
+    x_low, x_high = min(0.0, float(amounts.min())) * 1.15, max(gross, total, p90 or 0.0) * 1.02
+    thickness = min(0.56, _THICKEST / ((HEIGHT_MAIN - 40) / len(names)))
+    shapes: list[Props] = [line(0, 0, 0, 1, palette.axis, y_paper=True)]
+    notes: list[Props] = []
+    for i, (amount, text) in enumerate(zip(amounts.tolist(), values, strict=True)):
+        end, last = max(amount, 0.0), i == len(names) - 1
+        if last and p10 is not None and p90 is not None:
+            low, high = max(p10, 0.0), max(p90, 0.0)
+            shapes.append(line(low, i, high, i, rgba(palette.page, 0.5), width=4))
+            shapes.append(line(low, i, high, i, palette.text, width=1.4))
+            end = max(end, high)
+        whole, _, rest = text.partition(" ")
+        said = f"{bold(whole)} {plain(rest)}" if last and rest else bold(whole) if last else plain(text)
+        notes.append(note(said, end, i, palette.text, y_anchor="middle", x_shift=7))
+    hover = t("{name}: {cost:usd}")
+    bars: Props = {
+        "type": "bar",
+        "orientation": "h",
+        "y": np.arange(len(names), dtype=float),
+        "x": amounts,
+        "width": thickness,
+        "marker": {
+            "color": [*(style.alpha(TINTS[1]) for _ in parts), style.colour],
+            "line": {"width": 1, "color": style.colour},
+        },
+        "text": [fill(hover, {"name": n, "cost": a}) for n, a in zip(names, amounts.tolist(), strict=True)],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+        "cliponaxis": False,
+    }
+    labels = [Tick(float(i), bold(n) if i == len(parts) else plain(n)) for i, n in enumerate(names)]
+    narrow = (PHONE_WIDTH - left - right) * x_high / (x_high - x_low)
+    return make_figure(
+        [bars],
+        height=HEIGHT_MAIN,
+        margin=(left, right, 8, 26),
+        scheme=scheme,
+        shapes=shapes,
+        notes=notes,
+        x=x_axis(ticks_money_fit(x_high, narrow, 4), (x_low, x_high), palette, log=False),
+        y=y_axis(labels, (len(names) - 0.5, -0.5), palette, log=False, grid=False),
+    )
+
+
 def bill_chart(report: Report, scheme: Scheme, t: Translate = identity, beside: str = "") -> Chart:
     """The bill of every platform by component, in the scenario's basis, the dearest on top: its parts have room for
     their names. ``beside``: what the subtitle adds to what is drawn.
@@ -223,12 +286,18 @@ def bill_chart(report: Report, scheme: Scheme, t: Translate = identity, beside: 
     ]
     title = findings.bill_title(report, shown, t)
     empty = findings.nothing_to_draw(max((_drawn(p, report) for p in shown), default=None), t)
+    figure = None
+    if not empty:
+        alone = len(shown) == 1
+        figure = (
+            _one_figure(shown[0], report, scheme, t) if alone else _bill_figure(report, shown[::-1], names, scheme, t)
+        )
     return Chart(
         "bill",
         t("bill by part"),
         title,
         ". ".join(part for part in subtitle if part),
-        None if empty else _bill_figure(report, shown[::-1], names, scheme, t),
+        figure,
         empty,
         lambda: frames.bill_frame(report),
         alt=fill(t("Bill by component. {title}."), {"title": title}),

@@ -31,14 +31,14 @@ _POINTS = 21  # of a line: they are straight, so these are for the pointer
 _BIT = 0.001  # of a year: less is not told apart from nothing
 
 
-def share_text(share: float) -> str:
-    """Part of a year: ``12 %``, ``0.4 %``, ``<0.1 %``.
+def share_text(share: float, t: Translate = identity) -> str:
+    """Part of a year: ``12 %``, ``0.4 %``, ``under 0.1 %``.
 
     >>> share_text(0.117), share_text(0.004), share_text(1e-5)
-    ('12\\xa0%', '0.4\\xa0%', '<0.1\\xa0%')
+    ('12\\xa0%', '0.4\\xa0%', 'under 0.1\\xa0%')
     """
     if share < _BIT:
-        return "<" + percent_fine(_BIT)
+        return t("under 0.1\N{NO-BREAK SPACE}%")
     return percent(share) if share >= 0.00995 else percent_fine(share)
 
 
@@ -50,7 +50,7 @@ def _paying(found: Commitment) -> list[CommitOption]:
 def commitment_title(found: Commitment, name: str, t: Translate = identity) -> str:
     """What to do at the use that the scenario comes to, and from which use on it would be something else."""
     best, paying = found.cheapest(found.share), _paying(found)
-    values: dict[str, object] = {"name": name, "share": share_text(found.share)}
+    values: dict[str, object] = {"name": name, "share": share_text(found.share, t)}
     if best.plan != "on_demand":
         costs = dict(zip((o.plan for o in found.options), found.year_usd(found.share).tolist(), strict=True))
         values["saved"] = costs["on_demand"] - costs[best.plan]
@@ -67,7 +67,7 @@ def commitment_title(found: Commitment, name: str, t: Translate = identity) -> s
         return fill(commit[best.plan], values)
     if not paying:
         return fill(t("Do not commit: {name} is cheapest on demand at any use"), values)
-    values["from"] = share_text(paying[0].break_even)
+    values["from"] = share_text(paying[0].break_even, t)
     return fill(t("Do not commit: you would use {share} of the year, break-even is {from}"), values)
 
 
@@ -99,7 +99,7 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
             "name": plain(name),
             "line": {"color": style.colour, "width": style.width, "dash": _DASHES[i % len(_DASHES)]},
             "text": hover_texts(
-                form, plan=plain(text), share=map(share_text, x.tolist()), cost=map(usd, cost.tolist())
+                form, plan=plain(text), share=(share_text(v, t) for v in x.tolist()), cost=map(usd, cost.tolist())
             ),
             "hovertemplate": "%{text}<extra></extra>",
             "cliponaxis": False,
@@ -113,7 +113,7 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
     ]
     shapes, notes = end_labels(labels, end, (0.0, high), height, palette, log_y=False)
     you, pays = min(found.share, end), _paying(found)
-    said = fill(t("you: {share}"), {"share": share_text(found.share)})
+    said = fill(t("you: {share}"), {"share": share_text(found.share, t)})
     half = text_width(said, FONT_SIZE_SMALL) / 2 / width * end
     side = "left" if you < half else "right" if you > end - half else "center"
     shapes.append(line(you, 0, you, 1, palette.reference, dash="dash", width=REFERENCE_WIDTH, y_paper=True))
@@ -129,14 +129,14 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
                 "mode": "markers",
                 "marker": {"size": _CROSSING, "color": palette.page, "line": {"color": style.colour, "width": 2}},
                 "text": [
-                    fill(pays_from, {"plan": plan_name(o.plan, t), "share": share_text(o.break_even)}) for o in pays
+                    fill(pays_from, {"plan": plan_name(o.plan, t), "share": share_text(o.break_even, t)}) for o in pays
                 ],
                 "hovertemplate": "%{text}<extra></extra>",
                 "cliponaxis": False,
             }
         )  # fmt: skip
     for i, (o, level) in enumerate(zip(pays, levels, strict=True)):
-        text = fill(t("from {share}"), {"share": share_text(o.break_even)})
+        text = fill(t("from {share}"), {"share": share_text(o.break_even, t)})
         wide = (text_width(text, FONT_SIZE_SMALL) + 8) / width * end
         above = [(other - level) / high * height for other in levels if other > level]
         left = o.break_even - wide > 0 and not o.break_even - wide < you < o.break_even
