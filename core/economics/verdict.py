@@ -8,6 +8,7 @@ Only platforms that can be bought and hold the model compete. Every number is so
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 from core.catalogue import Catalogue
@@ -276,7 +277,7 @@ def beyond_runs(focus: PlatformEstimate, catalogue: Catalogue) -> Message | None
     same = runs.precision == u.precision
     here = same & (runs.accelerator_id == focus.accelerator.id)
     some = bool(here.any())
-    most = float(runs.mfu[here if some else same].max(initial=0.0))
+    most = ceil(100 * float(runs.mfu[here if some else same].max(initial=0.0))) / 100  # a whole per cent none passes
     if u.mfu <= most or not most:
         return None
     code = "mfu_beyond_runs" if some else "mfu_beyond_all_runs"
