@@ -19,7 +19,7 @@ from core.numbers import fill
 from core.report import Curve, Report, Sweep
 from core.scenario import Scenario
 from tests.core.scenarios import CATALOGUE, scenarios
-from ui.charts import bill_chart, cost_time_chart, flip_chart, sweep_chart
+from ui.charts import Chart, bill_chart, cost_time_chart, flip_chart, sweep_chart
 from ui.charts.findings import LEAST_PRICE, shown_curves
 from ui.charts.sweep_title import contest, crossings
 
@@ -189,7 +189,7 @@ def test_sweep_title_without_a_rival_or_a_price() -> None:
 # --- titles on scenarios of the real model -------------------------------------------------------
 
 
-def assert_cost_time_is_true(report: Report, curves: tuple[Curve, ...]) -> None:
+def assert_cost_time_is_true(report: Report, curves: tuple[Curve, ...]) -> Chart:
     """The title counts who has a point that is drawn under both limits, and who has it at the chosen size."""
     s, chart = report.scenario, cost_time_chart(report, curves, "light")
     shown = shown_curves(report, curves)
@@ -219,11 +219,13 @@ def assert_cost_time_is_true(report: Report, curves: tuple[Curve, ...]) -> None:
             assert f"{len(some)} of {len(shown)} platforms" in title
         elif len(some) == len(shown) > 1:
             assert re.search(r"(both|all (three|four|five|six|seven))", title)
+    return chart
 
 
-def assert_sweep_is_true(report: Report, sweep: Sweep) -> None:
+def assert_sweep_is_true(report: Report, sweep: Sweep) -> Chart:
     """No claim about who is cheaper, or what is saved, that the lines deny."""
-    title = sweep_chart(report, sweep, "light").title
+    chart = sweep_chart(report, sweep, "light")
+    title = chart.title
     if sweep.axis == "chips":
         row = sweep.total_usd[sweep.ids.index(report.focus.id)]
         if "saves" in title:
@@ -232,10 +234,10 @@ def assert_sweep_is_true(report: Report, sweep: Sweep) -> None:
             assert row[-1] > row[0]
         elif "costs least on" in title:
             assert 0 < row.argmin() < len(row) - 1
-        return
+        return chart
     duel = contest(report, sweep)
     if duel is None or "No cost" in title:
-        return
+        return chart
     gap = duel.focus - duel.rival
     slack = np.maximum(0.005, 1e-9 * np.maximum(duel.focus, duel.rival))
     if "the same" in title and "within" not in title:
@@ -254,6 +256,7 @@ def assert_sweep_is_true(report: Report, sweep: Sweep) -> None:
         assert gap[0] > 0
     if "still costs" in title:
         assert gap[0] > 0
+    return chart
 
 
 @settings(max_examples=200)
@@ -261,12 +264,8 @@ def assert_sweep_is_true(report: Report, sweep: Sweep) -> None:
 def test_titles_hold_on_any_scenario(scenario: Scenario) -> None:
     report = estimate(scenario, CATALOGUE)
     found = curves(report, CATALOGUE)
-    assert_cost_time_is_true(report, found)
-    charts = [cost_time_chart(report, found, "light"), flip_chart(report, "light"), bill_chart(report, "light")]
-    for axis in get_args(Axis):
-        sweep = cost_against(report, axis, CATALOGUE)
-        assert_sweep_is_true(report, sweep)
-        charts.append(sweep_chart(report, sweep, "light"))
+    charts = [assert_cost_time_is_true(report, found), flip_chart(report, "light"), bill_chart(report, "light")]
+    charts += [assert_sweep_is_true(report, cost_against(report, axis, CATALOGUE)) for axis in get_args(Axis)]
     rivals = [p for p in report.platforms if p.comparable]
     for chart in charts:
         said = f"{chart.title} {chart.subtitle} {chart.empty}"

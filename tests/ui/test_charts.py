@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from itertools import pairwise
 from typing import Any
@@ -51,6 +52,8 @@ def texts_of(figure: go.Figure) -> list[str]:
 def numbers_of(value: Any) -> list[float]:
     """Every number in a figure's JSON-like content."""
     if isinstance(value, dict):
+        if "bdata" in value:  # how Plotly writes an array
+            return np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).astype(float).tolist()
         return [x for v in value.values() for x in numbers_of(v)]
     if isinstance(value, (list, tuple)):
         return [x for v in value for x in numbers_of(v)]
