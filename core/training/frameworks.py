@@ -12,69 +12,18 @@ What a framework cannot say of a plan is a note beside its text; nothing is chan
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from core.catalogue import Accelerator, Catalogue, Size
-from core.messages import Message, message
+from core.messages import Message
 from core.report import PlanChoice
 from core.scenario import Scenario
-from core.training.layout import Layout, layout_of, shard_ranks
-from core.training.shapes import Shape
+from core.training.framework_setup import CHECKED, MAXTEXT, MEGATRON, NEAR, Configuration, Setup, common_notes
+from core.training.framework_torchtitan import torchtitan_config
+from core.training.layout import layout_of
 from core.training.throughput import shape_for
 
-MAXTEXT, MEGATRON, TORCHTITAN = "MaxText", "Megatron-LM", "torchtitan"
-CHECKED = {MAXTEXT: "0.2.4", MEGATRON: "core 0.19.0", TORCHTITAN: "0.3.0"}
 COMMENT_COLUMN = 44  # comments line up unless a word is longer
-NEAR = 0.05  # shares to recompute that are this close are the same
 GPU_FAMILIES = ("nvidia", "amd")
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """One framework's text, in ``language`` (bash, python), and what it does not say as the plan has it."""
-
-    name: str
-    language: str
-    text: str
-    notes: tuple[Message, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What the texts are written from. ``shard`` divides ``replicas``; ``sequences`` are those of a step."""
-
-    plan: PlanChoice
-    accelerator: Accelerator
-    layout: Layout
-    shape: Shape
-    training: str
-    optimizer: str
-    devices_per_chip: int
-
-    @property
-    def shard(self) -> int:
-        """Replicas that share one copy of weights, as frameworks count them: those of one sequence do so anyway."""
-        return max(1, shard_ranks(self.plan) // self.plan.context)
-
-    @property
-    def sharded(self) -> bool:
-        """Whether weights are shared at all."""
-        return shard_ranks(self.plan) > 1
-
-    @property
-    def sequences(self) -> int:
-        """Sequences of a step: every replica has the same number of micro-batches."""
-        return self.plan.replicas * self.plan.micro_batch * self.plan.micro_batches
-
-    @property
-    def chunk_layers(self) -> list[int]:
-        """Layers of each chunk of the pipeline, in order; the first have one more where they are uneven."""
-        layers, chunks = int(self.shape.n_layers), self.plan.pipeline * self.plan.interleave
-        return [layers // chunks + (place < layers % chunks) for place in range(chunks)]
-
-    def note(self, code: str, **params: object) -> Message:
-        """A note about this chip."""
-        return message(code, "note", self.accelerator.id, **params)
 
 
 def configurations(
@@ -92,19 +41,6 @@ def configurations(
         (megatron_arguments, torchtitan_config, maxtext_flags) if accelerator.family in GPU_FAMILIES else (),
     )
     return tuple(found for write in writers if (found := write(s)) is not None)
-
-
-def common_notes(s: Setup) -> list[Message]:
-    """What no framework can say as the plan has it."""
-    notes = []
-    if s.layout.idle:
-        notes.append(s.note("framework_idle", used=s.layout.used, rented=s.layout.rented))
-    shard, sharing = shard_ranks(s.plan), s.plan.replicas * s.plan.context
-    if shard != min(s.plan.shard, sharing):
-        notes.append(s.note("framework_shard", asked=s.plan.shard, made=shard))
-    if abs(s.sequences - s.plan.batch_seqs) > 0.005 * s.plan.batch_seqs:
-        notes.append(s.note("framework_batch", made=s.sequences, asked=s.plan.batch_seqs))
-    return notes
 
 
 def _bash(name: str, lines: list[tuple[str, str]]) -> str:
@@ -325,77 +261,3 @@ def _megatron_state(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
     elif s.optimizer != "adamw":
         notes.append(s.note("framework_optimizer", name=MEGATRON))
     return lines
-
-
-# torchtitan
-
-
-def torchtitan_config(s: Setup) -> Configuration | None:
-    """A function that puts the plan into a configuration of torchtitan, such as that of its ``llama3_70b``."""
-    p, notes = s.plan, common_notes(s)
-    sharded = s.shard if s.sharded else p.replicas
-    if not s.sharded and p.replicas > 1:
-        notes.append(s.note("framework_shards_weights", name=TORCHTITAN))
-    expert = p.expert
-    if (sharded * p.context * p.tensor) % expert:
-        notes.append(s.note("framework_experts", name=TORCHTITAN, n=expert, of=sharded * p.context * p.tensor))
-        expert = 1
-    degrees = {
-        "data_parallel_replicate_degree": p.replicas // sharded,
-        "data_parallel_shard_degree": sharded,
-        "tensor_parallel_degree": p.tensor,
-        "pipeline_parallel_degree": p.pipeline,
-        "context_parallel_degree": p.context,
-        "expert_parallel_degree": expert,
-    }
-    settings: list[tuple[str, str]] = [(f"parallelism.{key}", str(value)) for key, value in degrees.items()]
-    settings += [(f"parallelism.{key}", value) for key, value in _torchtitan_stages(s, notes)]
-    if not s.sharded and p.replicas > 1:
-        settings.append(("parallelism.fsdp_reshard_after_forward", '"never"'))
-    local = p.micro_batch * (p.micro_batches if p.pipeline > 1 else 1)
-    settings += [
-        ("training.local_batch_size", f"{local}  # sequences at a time"),
-        ("training.global_batch_size", f"{s.sequences}  # sequences a step"),
-        ("training.seq_len", f"{p.seq_len}  # tokens"),
-    ]
-    imports: list[str] = []
-    if p.recompute < NEAR / 10:
-        settings.append(("activation_checkpoint", "None"))
-    elif p.recompute > 1.0 - NEAR / 10:
-        imports.append("from torchtitan.distributed.activation_checkpoint import FullAC")
-        settings.append(("activation_checkpoint", "FullAC.Config()"))
-    else:
-        imports.append("from torchtitan.config import CompileConfig")
-        imports.append("from torchtitan.distributed.activation_checkpoint import MemoryBudgetAC")
-        settings.append(("compile", "CompileConfig(enable=True)"))
-        settings.append(("activation_checkpoint", f"MemoryBudgetAC.Config(memory_budget={1.0 - p.recompute:.2f})"))
-        notes.append(s.note("framework_recompute_budget", name=TORCHTITAN, asked=p.recompute))
-    if p.precision != "bf16":
-        notes.append(s.note("framework_converter", name=TORCHTITAN, precision=p.precision))
-    if s.optimizer != "adamw":
-        notes.append(s.note("framework_optimizer", name=TORCHTITAN))
-    if s.training == "lora":
-        notes.append(s.note("framework_adapters", name=TORCHTITAN))
-    body = [f"    config.{key} = {value}" for key, value in settings]
-    head = [f"# torchtitan {CHECKED[TORCHTITAN]}", *imports, *(["", ""] if imports else [])]
-    return Configuration(
-        TORCHTITAN, "python", "\n".join([*head, "def with_plan(config):", *body, "    return config"]), tuple(notes)
-    )
-
-
-def _torchtitan_stages(s: Setup, notes: list[Message]) -> list[tuple[str, str]]:
-    """Layers of a chunk. Embedding and head count as the layers that are missing from whole chunks."""
-    p, layers = s.plan, int(s.shape.n_layers)
-    if p.pipeline == 1:
-        return []
-    chunks, most = p.pipeline * p.interleave, max(s.chunk_layers)
-    spare = chunks * most - layers
-    if spare > 2 * (most - 1):
-        notes.append(s.note("framework_layers", name=TORCHTITAN, layers=layers, chunks=chunks))
-    return [
-        ("pipeline_parallel_schedule", '"Interleaved1F1B"' if p.interleave > 1 else '"1F1B"'),
-        ("pipeline_parallel_layers_per_stage", f"{most}  # of a chunk"),
-        ("pipeline_parallel_first_stage_less_layers", str(spare // 2)),
-        ("pipeline_parallel_last_stage_less_layers", str(spare - spare // 2)),
-        ("pipeline_parallel_microbatch_size", f"{p.micro_batch}  # sequences"),
-    ]
