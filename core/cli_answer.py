@@ -41,6 +41,7 @@ def _flip_json(flip: FlipPoint, report: Report, catalogue: Catalogue) -> dict[st
 
 def _platform_json(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> dict[str, object]:
     u, offer = p.utilisation, p.offer
+    p10, p50, p90 = p.range_usd or (None, None, None)  # in the basis of the bill beside them
     return {
         "id": p.id,
         "label": p.label,
@@ -75,10 +76,11 @@ def _platform_json(p: PlatformEstimate, report: Report, catalogue: Catalogue) ->
             "source": offer.source,
         },
         "bill": _bill_json(p.bills[report.scenario.basis] if p.bills else None),
-        "total_usd_p10": p.total_usd_p10,
-        "total_usd_p50": p.total_usd_p50,
-        "total_usd_p90": p.total_usd_p90,
+        "total_usd_p10": p10,
+        "total_usd_p50": p50,
+        "total_usd_p90": p90,
         "cash_usd_p10": p.total_usd_p10,
+        "cash_usd_p50": p.total_usd_p50,
         "cash_usd_p90": p.total_usd_p90,
         "win_share": p.win_share,
         "usd_per_million_tokens": p.usd_per_million_tokens,

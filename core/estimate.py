@@ -19,6 +19,7 @@ import numpy as np
 from core import MODEL_VERSION
 from core.catalogue import Catalogue
 from core.economics.bill import (
+    CHIP_RENT,
     PARTS,
     BillInputs,
     RunHours,
@@ -41,10 +42,7 @@ from core.economics.uncertainty import (
 )
 from core.economics.verdict import beyond_runs, verdict
 from core.messages import Message, message
-from core.numbers import HOURS_PER_YEAR
 from core.platforms import (
-    COMMITTED_YEARS,
-    UNKNOWN_TERMS,
     Findings,
     Row,
     access_of,
@@ -52,6 +50,7 @@ from core.platforms import (
     port_of,
     problems_of,
     rows_of,
+    term_hours,
     terms_of,
     wait_weeks_of,
     workload,
@@ -242,13 +241,13 @@ def _listed(values: Any, n: int) -> list[float]:
 
 
 def at_risk_usd(row: Row, bill: Bill) -> float | None:
-    """What a commitment must pay beyond this version's use; zero where nothing is committed, ``None`` where the
-    term is not known."""
-    if row.platform.plan in UNKNOWN_TERMS:
+    """What a commitment or a shortest booking must pay beyond this version's use; zero where neither binds, ``None``
+    where the term is not known."""
+    hours = term_hours(row.platform.plan, row.rules)
+    if hours is None:
         return None
-    years = COMMITTED_YEARS.get(row.platform.plan, 0)
-    owed = (row.price or 0.0) * row.size.chips * years * HOURS_PER_YEAR
-    return max(0.0, owed - bill.chips_usd - bill.experiments_usd) if years else 0.0
+    owed = (row.price or 0.0) * row.size.chips * hours
+    return max(0.0, owed - sum(getattr(bill, name) for name in CHIP_RENT)) if hours else 0.0
 
 
 def _flips(

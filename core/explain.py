@@ -19,15 +19,15 @@ from dataclasses import replace
 from functools import lru_cache
 
 from core.catalogue import Catalogue
-from core.economics.bill import PARTS, year_usd
+from core.economics.bill import CHIP_RENT, PARTS, year_usd
 from core.economics.draws import N_DRAWS
 from core.explain_bill import explain_line, explain_total
 from core.explain_forms import Explanation, Input, Number, Op, Step, Term, less, over, product, total
 from core.explain_inputs import Subject, experiments, from_row, given, mfu, named, price, subject, useful, wait
 from core.explain_time import explain_run, explain_size
 from core.messages import Message, message
-from core.numbers import HOURS_PER_YEAR
-from core.platforms import COMMITTED_YEARS, CONTRACTS
+from core.offer_rules import rented
+from core.platforms import COMMITTED_YEARS, CONTRACTS, term_hours
 from core.report import PlatformEstimate, Report
 from core.scenario import Basis
 
@@ -213,19 +213,22 @@ def _per_million(s: Subject) -> Explanation:
 def _at_risk(s: Subject) -> Explanation:
     p = s.p
     assert p.at_risk_usd is not None and p.bills is not None
-    name, years = named("explain_at_risk"), COMMITTED_YEARS.get(p.platform.plan, 0)
-    if not years:
-        term = Input(named("input_term"), 0.0, source=named("from_term"))
+    rules, name = rented(p.platform, s.catalogue).rules, named("explain_at_risk")
+    years, hours = COMMITTED_YEARS.get(p.platform.plan, 0), term_hours(p.platform.plan, rules)
+    term = Input(named("input_term"), float(years), source=named("from_term"))
+    if not hours:
         return Explanation(name, named("explain_no_risk_words"), (Step(name, Number(0.0, "usd")),), (term,), 0.0)
     bill = p.bills["cash"]
     owed = product(
         Number(float(p.size.chips), "chips"), Number(p.price_usd_per_chip_hour or 0.0, "usd_chip_h"),
-        Number(years * HOURS_PER_YEAR, "h"),
+        Number(hours, "h"),
     )  # fmt: skip
-    used = less(owed, Number(bill.chips_usd, "usd"), Number(bill.experiments_usd, "usd"))
-    step = Step(name, Op("max", (Number(0.0, "usd"), used)))
-    asked = (price(s), Input(named("input_term"), float(years), source=named("from_term")))
-    return Explanation(name, named("explain_at_risk_words"), (step,), asked, p.at_risk_usd)
+    uses = [Number(getattr(bill, part), "usd") for part in CHIP_RENT if getattr(bill, part)]
+    step = Step(name, Op("max", (Number(0.0, "usd"), less(owed, *uses) if uses else owed)))
+    row = rules.row("shortest_days")
+    if not years and row is not None:
+        term = Input(named("input_booking"), hours, "h", date=row.date, grade=row.grade, source=row.source)
+    return Explanation(name, named("explain_at_risk_words"), (step,), (price(s), term), p.at_risk_usd)
 
 
 def _year(s: Subject) -> Explanation:

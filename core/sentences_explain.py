@@ -135,6 +135,7 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "input_setup_spread": N_("Set-up time over that planned"),
     "input_wait": N_("Wait for quota or capacity"),
     "input_term": N_("Years of the term"),
+    "input_booking": N_("Shortest booking"),
     # Where it comes from
     "from_you": N_("your value"),
     "from_quote": N_("your quote"),

@@ -21,6 +21,8 @@ DUST = 1e-12  # USD: what grows by less with the hours of a run does not grow
 ROUNDING = 1e-9  # a share of an amount that the last bits of a sum can make
 RENT = ("chips_usd", "experiments_usd", "failed_runs_usd", "evaluation_usd", "storage_usd", "egress_usd", "support_usd")
 """Parts on the provider's bill, which credits may pay."""
+CHIP_RENT = ("chips_usd", "experiments_usd", "failed_runs_usd", "evaluation_usd")
+"""Parts that are rent of chips, which use up a commitment."""
 PARTS = (
     "chips_usd",
     "experiments_usd",

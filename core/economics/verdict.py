@@ -178,7 +178,7 @@ def _caveat(p: PlatformEstimate) -> Message | None:
     """What a low cost hides: a commitment's rest, chips that can be taken back, a speed no run has shown."""
     if p.at_risk_usd:
         return message("caveat_commits", name=p.label, risk=p.at_risk_usd)
-    if p.platform.plan in ("spot", *UNKNOWN_TERMS):
+    if p.platform.plan == "spot" or (p.platform.plan in UNKNOWN_TERMS and p.at_risk_usd is None):
         return message(f"caveat_{p.platform.plan}", name=p.label)
     u = p.utilisation
     if u is not None and u.origin in ("borrowed", "extrapolated"):

@@ -55,6 +55,15 @@ SCENARIOS = {
         platforms=(Platform(accelerator_id="tpu_v5p", plan="commit_1y"), Platform(accelerator_id="h100_sxm")),
         focus="tpu_v5p.commit_1y",
     ),
+    "committed, every run": changed(
+        platforms=(Platform(accelerator_id="tpu_v5p", plan="commit_1y"), Platform(accelerator_id="h100_sxm")),
+        focus="tpu_v5p.commit_1y", failed_share=0.2, evaluation_share=0.1,
+    ),
+    "booked for three months": changed(
+        platforms=(Platform(accelerator_id="b200_sxm", plan="reserved_quote", provider="Together"),
+                   Platform(accelerator_id="h100_sxm")),
+        focus="h100_sxm", tokens=1e9,
+    ),
     "quotes and own speed": changed(
         platforms=(Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=0.0),
                    Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=2.345678, chips=64)),
