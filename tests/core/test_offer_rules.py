@@ -207,6 +207,19 @@ def test_where_the_table_says_nothing_the_chip_stands() -> None:
         assert rented(p, CATALOGUE).accelerator is CATALOGUE.accelerators[p.accelerator_id]
 
 
+def test_a_quote_by_nobody_in_particular_has_not_the_network_of_the_cheapest_offer() -> None:
+    """The cheapest H100 on spot has no InfiniBand; who quotes another price need not be that one."""
+    listed = Platform(accelerator_id="h100_sxm", plan="spot")
+    quoted = listed.model_copy(update={"quote_usd_per_chip_hour": 2.0})
+    usual = CATALOGUE.accelerators["h100_sxm"].scaleout_bytes_per_s
+    assert (rented(listed, CATALOGUE).accelerator.scaleout_bytes_per_s or 0.0) < (usual or 0.0)
+    assert rented(quoted, CATALOGUE).accelerator.scaleout_bytes_per_s == usual
+    named = quoted.model_copy(update={"provider": rented(listed, CATALOGUE).offer.provider})  # type: ignore[union-attr]
+    assert rented(named, CATALOGUE).rules == rented(listed, CATALOGUE).rules
+    tpu = Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=3.0)  # of one seller only
+    assert rented(tpu, CATALOGUE).rules == rented(tpu.model_copy(update={"provider": "GCP"}), CATALOGUE).rules
+
+
 # What a platform runs into
 
 
