@@ -16,10 +16,10 @@ from core.dates import date_text
 from core.economics.bill import HALF_CENT
 from core.economics.credits import MONTHS_PER_YEAR, credits_of, runway_of
 from core.numbers import EN_DASH, fill, percent
-from ui.charts import Chart
 from ui.frame import View, downloads, small
 from ui.markup import head, table, two
 from ui.money_tables import money
+from ui.table_frames import table_only
 from ui.wording import DASH, Translate, identity, platform_names, why_no_total
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def draw(view: View) -> None:
     if not report.scenario.burn_usd_per_month:
         st.markdown(small(t("No monthly burn is given (Team and money), so the cash lasts until versions use it up.")))
     frame = credits_frame(used, runways)
-    save = Chart("credits_and_runway", t("credits and runway"), "", "", None, "", lambda: frame)
+    save = table_only("credits_and_runway", t("credits and runway"), lambda: frame)
     downloads(view, [save], key="downloads_credits")
 
 
