@@ -176,7 +176,7 @@ def _read_by_name(schema: Table) -> Iterator[DataError]:
 
 def _must_hold(table: Table) -> Iterator[DataError]:
     for column in table.columns:
-        held = dict.fromkeys(row[column.column] for row in table.rows)
+        held = dict.fromkeys(str(row[column.column]) for row in table.rows)
         for given in (value for value in column.must_hold if value not in held):
             line, choice = table.lines[-1] + 1, nearest(given, held)
             yield DataError("data_row_missing", table.file, line, column.column, given=given, nearest=choice)

@@ -72,7 +72,11 @@ def _answer(args: argparse.Namespace) -> tuple[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    args = _parser().parse_args(argv)
+    parser, given = _parser(), sys.argv[1:] if argv is None else argv
+    for option, _, value in (argument.partition("=") for argument in given):
+        if option.startswith("--") and value == "--":  # argparse would leave an empty list of it
+            parser.error(f"argument {option}: expected one argument")
+    args = parser.parse_args(given)
     try:
         text, status = _answer(args)
     except InputError as error:

@@ -34,11 +34,15 @@ def read_quotes(data: bytes, catalogue: Catalogue) -> tuple[tuple[Platform, ...]
         return (), (message("sheet_many", "error", PLACE, n=len(rows), limit=MAX_PLATFORMS),)
     quotes: list[Platform] = []
     problems: list[Message] = []
+    first: dict[tuple[str, str, str], int] = {}
     for line, cells in rows:
         try:
             if len(cells) != len(header):
                 raise refuse("own_table_ragged", line, PLACE, given=len(cells), expected=len(header))
-            quotes.append(_quote(dict(zip(header, cells, strict=True)), catalogue))
+            quote = _quote(dict(zip(header, cells, strict=True)), catalogue)
+            if first.setdefault(_offer(quote), line) != line:
+                raise CellError(CHIP, "sheet_same", PLACE, first=first[_offer(quote)])
+            quotes.append(quote)
         except CellError as error:
             problems.append(row_problem(line, error, PLACE))
         except InputError as error:
@@ -56,12 +60,14 @@ def _quote(cells: Mapping[str, str], catalogue: Catalogue) -> Platform:
         accelerator_id, _ = catalogue.resolve_alias(given[CHIP])
     except InputError as error:
         raise CellError(CHIP, error.problem) from None
+    if "," in given[PRICE]:  # of 3,141 nobody can tell which it is: thousands, or the decimals of half the world
+        raise CellError(PRICE, "sheet_comma", PLACE)
     try:
         price = parse_count(given[PRICE])
     except ValueError as error:
         raise CellError(PRICE, "own_cell_number", PLACE, why=str(error)) from None
     if not 0 < price <= MAX_USD:
-        raise CellError(PRICE, "sheet_no_price", PLACE)
+        raise CellError(PRICE, "sheet_no_price", PLACE, limit=MAX_USD)
     plans: tuple[Plan, ...] = get_args(Plan)
     plan = given[PLAN].casefold().replace(" ", "_") or "on_demand"
     if plan not in plans:

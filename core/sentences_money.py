@@ -90,7 +90,11 @@ MONEY_SENTENCES: dict[str, str] = {
     "sweep_kind": N_('--out: the name "{given}" should end in .csv or .parquet.'),
     "sweep_written": N_("{file} is written: {rows} rows, of {scenarios} scenarios."),
     # Price sheets (core.price_sheet)
-    "sheet_no_price": N_("a price is more than nothing; write dollars per chip-hour, such as 2.35."),
+    "sheet_no_price": N_(
+        "a price is more than nothing and at most {limit:int}; write dollars per chip-hour, such as 2.35."
+    ),
+    "sheet_comma": N_("a comma in a price can mean two things; write it with a point, such as 2.35."),
+    "sheet_same": N_("this is the chip, plan and provider of row {first:int} again; leave one of the two out."),
     "sheet_plan": N_('"{given}" is no price plan; the nearest is {nearest}.'),
     "sheet_provider": N_('nobody called "{given}" is known to offer {chip}; leave it empty, or write {nearest}.'),
     "sheet_many": N_("The sheet has {n:int} prices, and at most {limit:int} platforms can be compared at once."),

@@ -18,6 +18,7 @@ from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, RENT, BillInputs, bill_parts, flip_mfu, flip_price, rent_usd, total_usd
 from core.economics.sizing import holding_sizes, run_hours, usable_sizes
 from core.numbers import HOURS_PER_WEEK
+from core.offer_rules import fewest_of, rented
 from core.platforms import bill_inputs, need_of
 from core.report import PlatformEstimate, Report
 from core.scenario import MFU_MIN, Platform, Scenario, platform_keys
@@ -75,8 +76,11 @@ def share_within(budget_usd: float, x_at: Callable[[float], BillInputs]) -> floa
     ``x_at`` gives the bill's inputs at a multiple. A bill is at most quadratic in the work (bytes kept, times the
     weeks they are kept) but for credits, which leave the larger of two such curves: the smaller answer is exact.
     """
-    found = [_largest(budget_usd, *curve) for curve in _curves(x_at)]
-    return min(found)
+    share = min(_largest(budget_usd, *curve) for curve in _curves(x_at))
+    if not FAR < share < math.inf:
+        return share
+    # So far from the work asked, what grows with its square was lost in the last bits of the bill: fitted there again.
+    return share * min(_largest(budget_usd, *curve) for curve in _curves(lambda s: x_at(s * share)))
 
 
 def _curves(x_at: Callable[[float], BillInputs]) -> Iterator[tuple[float, float, float]]:
@@ -164,8 +168,16 @@ def sizes_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> np.nd
     fed = usable_sizes(need, scenario, catalogue, p.accelerator.id)
     most = max([*fed[-1:], p.size.chips if p.comparable else 0.0])
     sizes = holding_sizes(need, catalogue, p.accelerator.id)
-    least = (p.offer.min_chips or 0) if p.offer and not p.price_is_quote else 0
-    return np.union1d(sizes[(sizes >= least) & (sizes <= most)], [float(p.size.chips)] if p.comparable else [])
+    return np.union1d(
+        sizes[(sizes >= least_order(p, catalogue)) & (sizes <= most)], [float(p.size.chips)] if p.comparable else []
+    )
+
+
+def least_order(p: PlatformEstimate, catalogue: Catalogue) -> int:
+    """The smallest order of a platform's offer in chips; one for an own quote, which may be of any size."""
+    if p.offer is None or p.price_is_quote:
+        return 1
+    return fewest_of(rented(p.platform, catalogue).rules, p.offer)
 
 
 def answers(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> Answers:

@@ -65,6 +65,7 @@ BAD = [
 EMPTY_OR_ODD = [
     *([option, ""] for option in ("--params", "--model", "--preset", "--link", "--tokens", "--mfu", "--platform")),
     *([option, ""] for option in ("--speed", "--optimizer", "--measured")),
+    *([f"{option}=--"] for option in ("--tokens", "--model", "--link", "--platform", "--measured", "--config")),
     ["--model", "a\nb"],
     ["--preset", "\x1b[31mred"],
     ["--platform", "h100_sxm~on_demand~no\nbody"],

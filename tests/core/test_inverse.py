@@ -12,6 +12,7 @@ from core.catalogue import load_catalogue
 from core.economics.inverse import FlipPoint, answers, flip_points, scenario_at
 from core.estimate import estimate
 from core.link import preset_scenario
+from core.next_change import next_change
 from core.report import PlatformEstimate, Report
 from core.scenario import Platform, Scenario
 from tests.core.scenarios import scenarios
@@ -161,6 +162,32 @@ def test_the_most_tokens_cost_the_budget(more: dict[str, object]) -> None:
         kept = tuple(q.platform.model_copy(update={"chips": None if q.is_focus else q.size.chips}) for q in r.platforms)
         again = report(**FEW | {"platforms": kept}, **more, store_data=True, new_hires=1.0, tokens=most)
         assert cash(again.platforms[place(r, p.id)]) == pytest.approx(3e6, rel=1e-9)
+
+
+def test_the_most_tokens_of_a_small_run_count_what_grows_with_their_square() -> None:
+    """What is kept longer and longer is all of the bill of 10 billion times the work."""
+    small = preset_scenario("mnist", CATALOGUE).model_copy(
+        update=FEW | {"budget_usd": 1e7, "batch_tokens": 1e12, "mfu": None}
+    )
+    r = estimate(small, CATALOGUE)
+    most = answers(r.focus, r, CATALOGUE).most_tokens
+    assert most is not None and most > 1e6 * small.tokens
+    assert cash(estimate(small.model_copy(update={"tokens": most}), CATALOGUE).focus) == pytest.approx(1e7, rel=1e-6)
+
+
+def test_no_answer_is_below_the_minimum_order_of_the_offer() -> None:
+    """CoreWeave sells whole racks of 72, and the table of sizes has trays of 4."""
+    racks = Platform(accelerator_id="gb200_nvl72", provider="CoreWeave")
+    r = report(platforms=(racks,), focus="gb200_nvl72.CoreWeave", chips=144, deadline_weeks=500.0, params=7e9, model="")
+    found = answers(r.focus, r, CATALOGUE)
+    assert found.cheapest_in_time is not None and found.cheapest_in_time.chips >= 72
+    assert next_change_chips(r) in range(72, 10**7)
+
+
+def next_change_chips(r: Report) -> int:
+    """The size that the next change proposes; the report's own where it proposes none."""
+    tried = next_change(r, CATALOGUE)
+    return int(str(tried.fields.get("chips", r.focus.size.chips))) if tried else r.focus.size.chips
 
 
 def test_what_nothing_allows_is_not_answered_with_a_number() -> None:

@@ -36,6 +36,11 @@ def test_a_row_that_the_model_needs_cannot_be_deleted(copy: Copy, table: str, co
     assert name in str(error)
 
 
+def test_a_number_that_must_be_there_is_missed_in_one_sentence(copy: Copy):
+    copy.edit("schema", lambda r: (r["table"], r["column"]) == ("slices", "chips"), must_hold="x")
+    assert (copy.refused().file, copy.refused().column) == ("slices.csv", "chips")
+
+
 def test_the_rows_that_core_names_are_the_required_ones():
     literal = re.compile(r"""constants\[f?"(\w+?)(?:\{\w+\})?"\]""")
     named = {m[1] for path in (DATA.parent / "core").rglob("*.py") for m in literal.finditer(path.read_text())}

@@ -42,6 +42,8 @@ def test_columns_stand_in_any_order_and_spreadsheets_write_semicolons():
         ("H100,,,", "row 2, usd_per_chip_hour: this is needed and empty"),
         ("H100,0,,", "row 2, usd_per_chip_hour: a price is more than nothing"),
         ("H100,-1,,", "row 2, usd_per_chip_hour:"),
+        ("H100,1e7,,", "row 2, usd_per_chip_hour: a price is more than nothing and at most 1,000,000"),
+        ('H100,"3,141",,', "row 2, usd_per_chip_hour: a comma in a price can mean two things"),
         ("H100,nan,,", "row 2, usd_per_chip_hour:"),
         ("H100,1e400,,", "row 2, usd_per_chip_hour:"),
         ("H100,2,spott,", 'row 2, plan: "spott" is no price plan; the nearest is spot'),
@@ -52,6 +54,17 @@ def test_columns_stand_in_any_order_and_spreadsheets_write_semicolons():
 )
 def test_what_cannot_be_used_says_where(row, said):
     assert said in problem(row)
+
+
+def test_decimal_commas_of_a_spreadsheet_are_not_thousands():
+    sheet = b"accelerator;usd_per_chip_hour\r\nH100;3,141\r\nH200;2,5\r\n"
+    found, problems = read_quotes(sheet, CATALOGUE)
+    assert found == () and [m.params["problem"].code for m in problems] == ["sheet_comma"] * 2
+
+
+def test_a_second_quote_of_one_offer_does_not_replace_the_first_unsaid():
+    assert "row 4, accelerator: this is the chip, plan and provider of row 2" in problem("H100,2", "H200,2", "H100,3",
+        header="accelerator,usd_per_chip_hour")  # fmt: skip
 
 
 def test_the_file_itself_may_be_wrong():
