@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 
+import numpy as np
+
 from core.catalogue import Catalogue
+from core.economics.cashflow import in_cents
 from core.economics.inverse import FlipPoint, answers, flip_points, scenario_at
 from core.link import encode, query
 from core.messages import Message
@@ -16,12 +19,12 @@ BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
 
 
 def _bill_json(bill: Bill | None) -> dict[str, float | None]:
-    """A bill to the cent: the rounded parts add up to the rounded total."""
+    """A bill to the cent: the total is that of the page, and the parts are rounded so that they add up to it."""
     names = [f for f in Bill.__slots__ if f != "total_usd"]
     if bill is None:
         return dict.fromkeys([*names, "total_usd"])
-    cents = {name: round(getattr(bill, name) * 100) for name in names}
-    return {name: c / 100 for name, c in cents.items()} | {"total_usd": sum(cents.values()) / 100}
+    cents = in_cents(np.array([getattr(bill, name) for name in names]))
+    return {name: float(c) for name, c in zip(names, cents, strict=True)} | {"total_usd": round(bill.total_usd, 2)}
 
 
 def _flip_json(flip: FlipPoint, report: Report, catalogue: Catalogue) -> dict[str, object]:

@@ -94,7 +94,7 @@ def command_text(report: Report, catalogue: Catalogue) -> str:
     """The command that gives the report's answer; empty where a link cannot carry its scenario."""
     link = "?" + query(encode(report.scenario, catalogue))
     whole = len(link) <= MAX_LINK_CHARS and decode(encode(report.scenario, catalogue), catalogue)
-    return f'python -m core estimate --link "{link}"' if whole and whole.scenario == report.scenario else ""
+    return f'.venv/bin/python -m core estimate --link "{link}"' if whole and whole.scenario == report.scenario else ""
 
 
 def _flat(text: str) -> str:
