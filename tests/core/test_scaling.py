@@ -211,6 +211,16 @@ def test_what_a_missed_deadline_or_budget_says_does_meet_it():
     assert said.params["way"].code == "scaling_way_cheapest"
 
 
+def test_no_size_below_the_minimum_order_is_drawn_or_advised():
+    """CoreWeave sells whole racks of 72, and the table of sizes has trays of 4."""
+    racks = (Platform(accelerator_id="gb200_nvl72", provider="CoreWeave"),)
+    changes = {"platforms": racks, "focus": platform_keys(racks)[0], "chips": 288, "model": "", "params": 7e9}
+    report = estimate(with_(**changes, budget_usd=1.0), CATALOGUE)
+    found = scaling(report, CATALOGUE)
+    assert found.strong.chips[0] == 72
+    assert scaling_verdict(report, found).params["way"].params["n"] >= 72
+
+
 @pytest.mark.parametrize("batch", [1e5, 4e6, 64e6])
 def test_no_larger_size_is_sold_is_said_only_where_that_is_so(batch):
     sold = [size.chips for size in CATALOGUE.sizes("tpu_v5p")]
