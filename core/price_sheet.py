@@ -104,7 +104,7 @@ def with_quotes(platforms: Sequence[Platform], quotes: Sequence[Platform]) -> tu
         if not same:
             found.append(quote)
     if len(found) > MAX_PLATFORMS:
-        raise InputError(message("sheet_many", "error", PLACE, n=len(found), limit=MAX_PLATFORMS))
+        raise InputError(message("sheet_many_together", "error", PLACE, n=len(found), limit=MAX_PLATFORMS))
     return tuple(found)
 
 

@@ -98,4 +98,7 @@ MONEY_SENTENCES: dict[str, str] = {
     "sheet_plan": N_('"{given}" is no price plan; the nearest is {nearest}.'),
     "sheet_provider": N_('nobody called "{given}" is known to offer {chip}; leave it empty, or write {nearest}.'),
     "sheet_many": N_("The sheet has {n:int} prices, and at most {limit:int} platforms can be compared at once."),
+    "sheet_many_together": N_(
+        "With this sheet {n:int} platforms would be compared, and at most {limit:int} can be at once; remove some first."
+    ),
 }

@@ -91,5 +91,5 @@ def test_a_quote_replaces_the_price_of_its_offer_or_adds_a_platform():
     assert changed[2].accelerator_id == "h200_sxm"
     full = tuple(Platform(accelerator_id=a) for a in list(CATALOGUE.accelerators)[:MAX_PLATFORMS])
     spare = next(a for a in CATALOGUE.accelerators if a not in {p.accelerator_id for p in full})
-    with pytest.raises(InputError, match="at most"):
+    with pytest.raises(InputError, match=f"With this sheet {MAX_PLATFORMS + 1} platforms .* at most {MAX_PLATFORMS}"):
         with_quotes(full, (Platform(accelerator_id=spare, quote_usd_per_chip_hour=1.0),))
