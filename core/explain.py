@@ -233,10 +233,14 @@ def _at_risk(s: Subject) -> Explanation:
 
 def _year(s: Subject) -> Explanation:
     versions, whole = s.scenario.versions_per_year, _whole(s)
-    step = Step(named("explain_year"), Op("×", (whole, Number(versions))))
+    assert s.p.bills is not None
+    once = s.p.bills[s.scenario.basis].migration_usd
+    each = less(whole, Number(once, "usd")) if once else whole
+    year = Op("×", (each, Number(versions)))
+    step = Step(named("explain_year"), total(Number(once, "usd"), year) if once else year)
     asked = (given("input_versions", "versions_per_year", "", s),)
     return Explanation(
-        named("explain_year"), named("explain_year_words"), (step,), asked, year_usd(whole.value, versions)
+        named("explain_year"), named("explain_year_words"), (step,), asked, year_usd(whole.value, versions, once)
     )
 
 

@@ -98,7 +98,7 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "explain_at_risk_words": N_("What the term obliges to pay, less what this version uses of it."),
     "explain_no_risk_words": N_("Nothing is owed beyond this version."),
     "explain_year": N_("A year of versions"),
-    "explain_year_words": N_("What a version costs × versions a year."),
+    "explain_year_words": N_("What a version costs × versions a year; moving the code is paid once."),
     # What goes in
     "input_iterations": N_("Iterations"),
     "input_experiments": N_("All compute over the final run"),

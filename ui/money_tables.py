@@ -200,8 +200,8 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
         ),
         StripItem(
             t("A year, 1 version") if one else fill(t("A year, {n} versions"), {"n": versions}),
-            money(year_usd(bill.total_usd, s.versions_per_year)),
-            fill(t("{cost} each"), {"cost": money(bill.total_usd)}),
+            money(year_usd(bill.total_usd, s.versions_per_year, bill.migration_usd)),
+            fill(t("{cost} the first") if bill.migration_usd else t("{cost} each"), {"cost": money(bill.total_usd)}),
             panel=panel("year"),
             note_panel=panel("total"),
         ),

@@ -314,9 +314,13 @@ def usd_per_million(amount_usd: float, tokens: float, iterations: int) -> float:
     return amount_usd / (tokens * iterations / 1e6)
 
 
-def year_usd(version_usd: float, versions_per_year: float) -> float:
-    """A year of versions like this one."""
-    return version_usd * versions_per_year
+def year_usd(version_usd: float, versions_per_year: float, once_usd: float = 0.0) -> float:
+    """A year of versions like this one; what of it is paid once, moving the code, counts once.
+
+    >>> year_usd(100.0, 3.0), year_usd(100.0, 3.0, 40.0)
+    (300.0, 220.0)
+    """
+    return once_usd + (version_usd - once_usd) * versions_per_year
 
 
 def same_usd(a_usd: Any, b_usd: Any) -> Any:

@@ -26,7 +26,8 @@ class CreditsUse:
 
     ``paid_usd``: of this version's provider bill; ``left_usd``: of the credits after it. ``version_usd``: what they pay
     of each version while they last. ``versions`` and ``months``: how long that is, ``None`` where they pay nothing.
-    ``month_usd`` and ``month_after_usd``: cash of a month's work while they last, and once they are gone.
+    ``month_usd`` and ``month_after_usd``: cash of a month's work while they last, and once they are gone; moving
+    the code, which is paid once, is not in it.
     """
 
     provider_usd: float
@@ -64,7 +65,7 @@ def credits_of(p: PlatformEstimate, scenario: Scenario) -> CreditsUse | None:
     pays = version >= HALF_CENT and scenario.credits_usd >= HALF_CENT
     versions = scenario.credits_usd / version if pays else None
     a_month = scenario.versions_per_year / MONTHS_PER_YEAR
-    full = bill.total_usd + paid
+    full = bill.total_usd + paid - bill.migration_usd  # the code is moved once, not with every version
     return CreditsUse(
         provider,
         paid,
@@ -113,10 +114,11 @@ def runway_of(p: PlatformEstimate, scenario: Scenario) -> Runway | None:
     use = credits_of(p, scenario)
     if use is None or p.bills is None:
         return None
-    cash, burn = scenario.cash_usd, scenario.burn_usd_per_month
+    cash, burn, bill = scenario.cash_usd, scenario.burn_usd_per_month, p.bills["cash"]
+    moved = cash - bill.migration_usd
     return Runway(
         runway_months(cash, burn),
-        runway_months(cash, burn, p.bills["cash"].total_usd),
-        runway_at_pace(cash, burn, use.month_usd, use.month_after_usd, use.months),
-        runway_at_pace(cash, burn, use.month_after_usd, use.month_after_usd, None),
+        runway_months(cash, burn, bill.total_usd),
+        runway_at_pace(moved, burn, use.month_usd, use.month_after_usd, use.months),
+        runway_at_pace(moved, burn, use.month_after_usd, use.month_after_usd, None),
     )

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from core.catalogue import load_catalogue
-from core.economics.bill import HALF_CENT
+from core.economics.bill import HALF_CENT, year_usd
 from core.economics.credits import credits_of, provider_bill_usd, runway_at_pace, runway_of
 from core.estimate import estimate
 from core.link import decode
@@ -26,6 +26,7 @@ EXTREME = {
     "no burn": {"credits": "400000", "burn": "0"},
     "no cash": {"credits": "400000", "cash": "0"},
     "nothing at all": {"cash": "0", "burn": "0", "platforms": "tpu_v5p@0", "bill_without": "storage"},
+    "a code to move": {"credits": "400000", "code_today": "pytorch_nvidia", "migration_usd": "80000"},
     "hardly ever": {"credits": "400000", "versions_per_year": "0.01"},
 }
 
@@ -46,7 +47,7 @@ def test_credits_pay_no_more_than_there_is_and_no_more_than_they_may(params: dic
         assert 0.0 <= use.covers_share <= 1.0 + 1e-12
         assert use.month_usd <= use.month_after_usd
         # Without credits a year of versions costs the bill before them.
-        full = p.bills["cash"].total_usd - p.bills["cash"].credits_usd
+        full = p.bills["cash"].total_usd - p.bills["cash"].credits_usd - p.bills["cash"].migration_usd
         assert use.month_after_usd * 12 == pytest.approx(full * s.versions_per_year)
         assert use.provider_usd == provider_bill_usd(p.bills["cash"])
         for value in (use.versions, use.months, runway.before, runway.after, runway.at_pace, runway.at_pace_without):
@@ -116,3 +117,28 @@ def test_the_runway_before_and_after_a_version_is_that_of_the_page() -> None:
         assert runway.before == report.scenario.cash_usd / report.scenario.burn_usd_per_month
         assert runway.after is not None and runway.before > runway.after
         assert runway.at_pace == pytest.approx(runway.at_pace_without), "there are no credits"
+
+
+def test_moving_the_code_is_paid_once_however_many_versions_a_year_brings() -> None:
+    move = {"code_today": "pytorch_nvidia", "migration_usd": "80000", "credits": "100000"}
+    for versions in ("1", "4"):
+        report, plain = (
+            report_of(**move, versions_per_year=versions),
+            report_of(**move | {"migration_usd": "0"}, versions_per_year=versions),
+        )
+        p, q = report.focus, plain.focus
+        assert p.bills is not None and q.bills is not None and p.bills["cash"].migration_usd == 80_000
+        years = [
+            year_usd(x.bills["cash"].total_usd, float(versions), x.bills["cash"].migration_usd)
+            for x in (p, q)
+            if x.bills
+        ]
+        assert years[0] - years[1] == pytest.approx(80_000)
+        use, same = credits_of(p, report.scenario), credits_of(q, plain.scenario)
+        assert use is not None and same is not None
+        assert (use.month_usd, use.month_after_usd) == pytest.approx((same.month_usd, same.month_after_usd))
+        left, before = runway_of(p, report.scenario), runway_of(q, plain.scenario)
+        assert left is not None and before is not None and left.at_pace_without is not None
+        assert before.at_pace_without is not None
+        a_month = report.scenario.burn_usd_per_month + use.month_after_usd
+        assert before.at_pace_without - left.at_pace_without == pytest.approx(80_000 / a_month)

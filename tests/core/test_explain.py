@@ -95,7 +95,7 @@ def shown(p, report, figure):
         "price": lambda: p.price_usd_per_chip_hour,
         "per_million": lambda: p.usd_per_million_tokens,
         "at_risk": lambda: p.at_risk_usd,
-        "year": lambda: year_usd(p.bills[basis].total_usd, s.versions_per_year),
+        "year": lambda: year_usd(p.bills[basis].total_usd, s.versions_per_year, p.bills[basis].migration_usd),
     }[figure]()
 
 
