@@ -43,7 +43,7 @@ CONTROLS = (
 
 
 def draw(view: View) -> None:
-    """The inputs, and how the bill stands to the rate card."""
+    """The inputs, and how the bill stands to the rent of chips."""
     t = view.t
     clouds = {
         "same": t("with the chips"),
@@ -84,8 +84,8 @@ def uplift_line(view: View) -> str:
         return ""
     t, (over, row, missing) = view.t, found
     said = t(
-        "{name}: {over} over the rate card, before credits: what the bill has beside the rent of final run and "
-        "experiments. Surveys of real bills find {low} to {high} ({source}).",
+        "{name}: {over} beyond the rent of chips for final run and experiments, before credits. "
+        "Surveys of real bills find {low} to {high} ({source}).",
         name=view.report.focus.label,
         over=percent_fine(over),
         low=percent(row.low),
@@ -104,7 +104,7 @@ def uplift_short(view: View) -> str:
         return ""
     over, row, _ = found
     return view.t(
-        "{name}: {over} over the rate card, surveys {low}{dash}{high}",
+        "{name}: {over} beyond chip rent, surveys find {low}{dash}{high}",
         name=view.report.focus.label,
         over=percent_fine(over),
         low=f"{row.low * 100:.0f}",

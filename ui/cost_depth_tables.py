@@ -18,9 +18,9 @@ from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, reven
 from core.economics.ownership import IDLE_USE
 from core.numbers import EN_DASH, NBSP, fill, integer, rate, usd
 from ui.charts.commitment import share_text
-from ui.markup import head, table, two
-from ui.money_tables import money
-from ui.theme import Scheme, Style, platform_styles
+from ui.markup import head, named, table, two
+from ui.money_tables import in_order, money
+from ui.theme import Scheme, platform_styles
 from ui.wording import DASH, Translate, identity, plan_name, platform_names, why_no_total
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def ownership_table(
         use, rent = yearly_use(p, report), p.price_usd_per_chip_hour
         at_use = two(EN_DASH, "") if use is None else _span(own.per_hour(use), "rate")
         rows += (
-            f"<tr>{_named(names[p.id], styles[p.id])}"
+            f"<tr>{named(names[p.id], styles[p.id])}"
             f'<td class="n v">{EN_DASH if use is None else escape(share_text(use, t))}</td>'
             f"{at_use}{_span(own.per_hour(1.0), 'rate')}"
             f'<td class="n v">{EN_DASH if rent is None else rate(rent)}</td>'
@@ -88,11 +88,6 @@ def ownership_table(
         )
     note = t("Per chip: likely; below it every input at its cheap end to every one at its dear end.")
     return table(f"{header}<tbody>{rows}</tbody>", t("Rent or buy, per chip"), scheme, note)
-
-
-def _named(name: str, style: Style) -> str:
-    """The first cell of a platform's row, with its colour."""
-    return f'<th scope="row"><span class="s" style="background:{style.colour}"></span>{escape(name)}</th>'
 
 
 def _pays(shares: np.ndarray, t: Translate) -> str:
@@ -248,7 +243,7 @@ def ownership_frame(found: Sequence[tuple[PlatformEstimate, Ownership]], report:
 
 def billed(report: Report) -> list[PlatformEstimate]:
     """Platforms that have a total, cheapest first."""
-    return [report[i] for i in report.ranking if report[i].bills is not None and not why_no_total(report[i])]
+    return [p for p in in_order(report) if p.bills is not None and not why_no_total(p)]
 
 
 def earning_line(report: Report, t: Translate = identity) -> str:
@@ -273,14 +268,8 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
         [
             (escape(t("Platform")), False),
             (escape(t("Cost of a version")), True),
-            (escape(fill(t("Gross profit, {n:int} months"), {"n": PAYBACK_MONTHS})), True),
-            *(
-                (
-                    escape(fill(t("Revenue at {share:pct}, {year}"), {"share": m.likely, "year": m.date})),
-                    True,
-                )
-                for m in margins
-            ),
+            (escape(t("Gross profit a month")), True),
+            *((escape(fill(t("Revenue, {share:pct} margin"), {"share": m.likely})), True) for m in margins),
         ]
     )
     rows = ""
@@ -289,11 +278,15 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
         profit = float(gross_profit_per_month(cost))
         revenue = "".join(f'<td class="n v">{_revenue(profit, m.likely)}</td>' for m in margins)
         rows += (
-            f'<tr>{_named(names[p.id], styles[p.id])}<td class="n v">{money(cost)}</td>'
+            f'<tr>{named(names[p.id], styles[p.id])}<td class="n v">{money(cost)}</td>'
             f'<td class="n v"><b>{money(profit)}</b></td>{revenue}</tr>'
         )
-    sources = "; ".join(dict.fromkeys(f"{m.item}: {m.source}" for m in margins))
-    note = t("Gross profit and revenue are a month.")
+    years: dict[tuple[str, str], list[str]] = {}
+    for m in margins:
+        said = fill(t("{share:pct} in {year}"), {"share": m.likely, "year": m.date})
+        years.setdefault((m.item, m.source), []).append(said)
+    sources = "; ".join(f"{item}, {', '.join(said)} ({source})" for (item, source), said in years.items())
+    note = fill(t("Gross profit and revenue are of each of {n:int} months."), {"n": PAYBACK_MONTHS})
     if sources:
         note += " " + fill(t("Revenue at the gross margins of {sources}."), {"sources": sources})
     return table(f"{header}<tbody>{rows}</tbody>", t("What this version must earn"), scheme, note)

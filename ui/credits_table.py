@@ -17,9 +17,10 @@ from core.economics.bill import HALF_CENT
 from core.economics.credits import MONTHS_PER_YEAR, credits_of, runway_of
 from core.numbers import EN_DASH, fill, percent
 from ui.frame import View, downloads, small
-from ui.markup import head, table, two
-from ui.money_tables import money
+from ui.markup import head, named, table, two
+from ui.money_tables import money, months_number
 from ui.table_frames import table_only
+from ui.theme import platform_styles
 from ui.wording import DASH, Translate, identity, platform_names, why_no_total
 
 if TYPE_CHECKING:
@@ -156,14 +157,16 @@ def _pace(report: Report, t: Translate) -> str:
 
 
 def _months(value: float | None, t: Translate) -> str:
-    return EN_DASH if value is None else t("cash is out") if value < 0 else fill(t("{n} mo"), {"n": _amount(value)})
+    return (
+        EN_DASH if value is None else t("cash is out") if value < 0 else fill(t("{n} mo"), {"n": months_number(value)})
+    )
 
 
 def credits_table(
     found: Sequence[tuple[PlatformEstimate, CreditsUse]], report: Report, scheme: Scheme, t: Translate = identity
 ) -> str:
     """A row per platform: what credits pay, what is left, how long they last, and a month's work before and after."""
-    names = platform_names(report.platforms, t, full=True)
+    names, styles = platform_names(report.platforms, t, full=True), platform_styles(report.platforms, scheme)
     header = head(
         [
             (escape(t("Platform")), False),
@@ -176,7 +179,7 @@ def credits_table(
         ]
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(names[p.id])}</th>'
+        f"<tr>{named(names[p.id], styles[p.id])}"
         f'<td class="n v">{money(use.provider_usd)}</td>'
         f"{two(money(use.paid_usd), percent(use.covers_share) if use.provider_usd >= HALF_CENT else '')}"
         f'<td class="n v">{money(use.left_usd)}</td>{_lasting(use, t)}'
@@ -199,6 +202,7 @@ def runway_table(
 ) -> str:
     """A row per platform: months of cash before and after this version, and at the pace of a year's versions."""
     names, s = platform_names(report.platforms, t, full=True), report.scenario
+    styles = platform_styles(report.platforms, scheme)
     pace: dict[str, object] = {"pace": _pace(report, t)}
     columns = [t("Runway today"), t("After this version"), fill(t("With {pace}"), pace)]
     if s.credits_usd >= HALF_CENT:
@@ -208,7 +212,7 @@ def runway_table(
     for p, runway in found:
         months = [runway.before, runway.after, runway.at_pace, runway.at_pace_without][: len(columns)]
         cells = "".join(f'<td class="n v">{escape(_months(value, t))}</td>' for value in months)
-        rows += f'<tr><th scope="row">{escape(names[p.id])}</th>{cells}</tr>'
+        rows += f"<tr>{named(names[p.id], styles[p.id])}{cells}</tr>"
     note = fill(
         t("Months until cash of {cash:short} is out at a burn of {burn:short} a month and the cash of versions."),
         {"cash": s.cash_usd, "burn": s.burn_usd_per_month},

@@ -51,7 +51,7 @@ position-try-fallbacks:flip-block,flip-inline,flip-block flip-inline}}
 .ex.ex dl{{margin:0 0 8px;padding:0;border-top:1px solid {_LINE}}}
 .ex.ex dt,.ex small{{font-size:11.5px;color:{_MUTED};font-weight:400;display:block}}
 .ex.ex dt{{margin:5px 0 0}}
-.ex.ex dd{{margin:0;font-size:13px;line-height:1.35;font-variant-numeric:tabular-nums}}
+.ex.ex dd{{margin:0;font-size:13px;line-height:1.35}}
 .ex.ex ul{{margin:0;padding:4px 0 0;list-style:none;border-top:1px solid {_LINE}}}
 .ex.ex li{{margin:4px 0 0;padding:0;font-size:13px}}
 .ex a{{color:inherit;text-underline-offset:2px}}
@@ -72,6 +72,7 @@ class Panels:
         self._report, self._catalogue, self.prefix, self._t = report, catalogue, prefix, t
         self._places = {p.id: i for i, p in enumerate(report.platforms)}
         self._asked: dict[tuple[str, str], str] = {}
+        self._stops: set[str] = set()
 
     def panel(self, p: PlatformEstimate, figure: str) -> str:
         """The id of the panel of a platform's figure; empty where there is nothing to explain."""
@@ -82,8 +83,14 @@ class Panels:
         return name
 
     def number(self, text: str, p: PlatformEstimate, figure: str) -> str:
-        """``text``, which is HTML, as a number that opens; as it is where nothing explains it."""
-        return opening(text, self.panel(p, figure))
+        """``text``, which is HTML, as a number that opens; as it is where nothing explains it.
+
+        The Tab key stops at the first number of each panel only: all can be opened, and a row has few stops.
+        """
+        name = self.panel(p, figure)
+        again = name in self._stops
+        self._stops.add(name)
+        return opening(text, name, again=again)
 
     def html(self, give_way: Callable[[], None] = lambda: None) -> str:
         """The rules, and every panel that a number opens. ``give_way`` is called between platforms."""

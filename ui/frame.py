@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.catalogue import Catalogue, load_catalogue
 from core.messages import InputError, Message
+from core.numbers import NBSP
 from core.report import Report
 from core.scenario import Scenario
 from ui import address, controls, site, wording
@@ -80,8 +81,9 @@ def small(text: str) -> str:
 def verdict(view: View, text: str, line: str) -> None:
     """Fill the verdict's place: the sentence, the scenario line, and what had to be changed."""
     with view.slot:
-        st.header(rich(text), anchor=False)
-        st.markdown(small(line))
+        st.header(rich(wording.together(text)), anchor=False)
+        # A line of it ends with its separator rather than starting with one.
+        st.markdown(small(wording.together(line).replace(" · ", f"{NBSP}· ")))
         messages(view, (*view.desk.messages, *view.report.messages))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from ui.charts.scaling_base import NARROW_ONLY, WIDE_FROM, WIDE_ONLY
-from ui.theme import PALETTES, Scheme
+from ui.theme import PALETTES, Scheme, Style
 
 BAR_PX, BAR_PX_PHONE, SHARE_PX = 128, 84, 44  # widths of the range bar and of the share bar
 
@@ -36,7 +36,7 @@ CHANGES = f"""<style>
 .st-key-changes [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
 .st-key-changes:not(:has([data-testid="stMarkdown"])){{min-height:160px}}
 .st-key-ways:not(:has(.crt)){{min-height:320px}}
-.st-key-changes_head{{min-height:42px}}
+.st-key-changes_head{{min-height:42px;margin-bottom:-8px}}
 @media (max-width:640px){{.st-key-changes_head>:has(.st-key-tried){{min-width:100%}}}}
 </style>"""  # what is worked out last finds its room kept
 
@@ -53,6 +53,23 @@ SCALING = f"""<style>
 SWITCHES = """<style>
 .st-key-cost_switches>:last-child{flex:1 1 300px;min-width:min(100%,300px)}
 </style>"""  # what they mean wraps beside them before it takes a row of its own
+
+# Streamlit's own colours of code are too pale for small type: kinds of token, and their colours by day and by night.
+TOKENS = {
+    "comment,punctuation": ("#566270", "#a3b0bd"),
+    "string,boolean": ("#0b7530", "#5fd08a"),
+    "keyword": ("#0b5fae", "#7fb8f5"),
+    "operator": ("#a34a06", "#f0a266"),
+    "parameter,function": ("#00708f", "#5cc8e8"),
+}
+
+
+def _tokens(kinds: str, light: str, dark: str) -> str:
+    names = ",".join(f".token.{kind}" for kind in kinds.split(","))
+    return f'[data-testid="stCode"] :is({names}){{color:light-dark({light},{dark})!important}}'
+
+
+CODE = f"<style>{''.join(_tokens(kinds, *colours) for kinds, colours in TOKENS.items())}</style>"
 
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
@@ -94,6 +111,8 @@ font-weight:500;vertical-align:bottom}}
 .crt th.n:last-child,.crt td.n:last-child{{padding-right:2px}}
 .crt b{{font-weight:600;font-variant-numeric:tabular-nums}}
 .crt .v{{font-variant-numeric:tabular-nums}}
+.crt th b{{font-variant-numeric:normal}}
+.crt .o{{white-space:nowrap}}
 .crt small{{display:block;font-size:11.5px;line-height:1.3;color:{muted}}}
 .crt small.i{{display:inline;margin-left:5px}}
 .crt tbody th{{position:sticky;left:0;background:{page};z-index:1}}
@@ -135,7 +154,7 @@ background:color-mix(in srgb,currentColor 9%,transparent)}}
 @media (max-width:1100px){{.crt .a,.crt .k small{{white-space:nowrap}}}}
 @media (max-width:640px){{.crt{{-webkit-mask-image:linear-gradient(to left,transparent,#000 14px);
 mask-image:linear-gradient(to left,transparent,#000 14px)}}.crt tr>:last-child{{padding-right:28px}}
-.crt td.w{{min-width:190px}}
+.crt td.w{{min-width:190px}}.crt td.w:last-child:not(.a){{min-width:290px}}
 .crt td.n,.crt th.n{{padding-left:2px}}.crt td.n:last-child,.crt th.n:last-child{{padding-right:16px}}
 .crt .r,.crt .h{{width:{BAR_PX_PHONE}px}}.crt .m{{display:none}}
 .crt .h{{height:auto}}.crt .h span.m{{display:none}}
@@ -145,7 +164,8 @@ mask-image:linear-gradient(to left,transparent,#000 14px)}}.crt tr>:last-child{{
 .crt tbody tr.o>*{{border:0;padding:3px 2px}}
 .crt tr.o{{border-bottom:1px solid {rule}}}.crt:has(tr.o) thead{{display:none}}
 .crt:has(tr.o){{-webkit-mask-image:none;mask-image:none}}
-.crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin-left:4px}}}}
+.crt .p small{{white-space:normal;max-width:164px}}.crt .t{{margin:0 4px 0 0}}
+.crt .p b,.crt small.i{{margin-right:4px}}.crt small.i{{margin-left:0}}}}
 </style>"""
 
 
@@ -167,6 +187,11 @@ def head(cells: Iterable[tuple[str, bool]]) -> str:
     )
 
 
+def named(name: str, style: Style) -> str:
+    """The first cell of a platform's row, with its colour."""
+    return f'<th scope="row"><span class="s" style="background:{style.colour}"></span>{escape(name)}</th>'
+
+
 def two(first: str, second: str, css: str = "n") -> str:
     """A cell of two lines; both already escaped."""
     figures = " class=v" if css.startswith("n") else ""  # in Inter, tabular figures widen hyphens
@@ -185,9 +210,13 @@ class StripItem:
     note_panel: str = ""  # and that of the line under it
 
 
-def opening(text: str, panel: str) -> str:
-    """``text``, which is HTML, as a button that opens a popover by its id; as it is without one."""
-    return f"<button popovertarget={panel}>{text}</button>" if panel else text
+def opening(text: str, panel: str, *, again: bool = False) -> str:
+    """``text``, which is HTML, as a button that opens a popover by its id; as it is without one.
+
+    ``again``: another button opens the same, so that the Tab key need not stop here too.
+    """
+    tab = " tabindex=-1" if again else ""
+    return f"<button popovertarget={panel}{tab}>{text}</button>" if panel else text
 
 
 def strip(items: Sequence[StripItem], label: str) -> str:
@@ -205,10 +234,12 @@ border-left:1px solid color-mix(in srgb,currentColor 18%,transparent)}}
 @media (max-width:1100px){{.crs>div{{flex-basis:30%}}}}
 @media (max-width:640px){{.crs>div{{flex:1 1 40%;border-left:0;margin:0;padding:0 12px 0 0}}}}
 </style>"""
+    figures = {i.panel for i in items}
     cells = "".join(
         f'<div><dt title="{escape(i.label)}">{escape(i.label)}</dt>'
         f'<dd class="{"f x" if i.stop else "f"}">{opening(escape(i.value), i.panel)}</dd>'
-        f"<dd class=o>{opening(escape(i.note), i.note_panel) if i.note else '&nbsp;'}</dd></div>"
+        f"<dd class=o>{opening(escape(i.note), i.note_panel, again=i.note_panel in figures) if i.note else '&nbsp;'}"
+        "</dd></div>"
         for i in items
     )
     return f'{css}<dl class="crs" aria-label="{escape(label)}">{cells}</dl>'

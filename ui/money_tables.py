@@ -5,9 +5,12 @@ Every text that comes from data or from the reader is escaped.
 
 from __future__ import annotations
 
+import math
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from core.dates import date_text
 from core.economics.bill import HALF_CENT, runway_change_months, runway_months, short_usd, usd_per_million, year_usd
 from core.numbers import EN_DASH, MINUS, NBSP, fill, rate, usd, usd_cents
 from ui.charts.findings import BILL_PARTS, NO_RANGE, bill_parts, part_name
@@ -22,6 +25,7 @@ from ui.wording import (
     plan_name,
     platform_names,
     say,
+    together,
     why_no_total,
 )
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from core.report import PlatformEstimate, Report
     from ui.explain import Panels
 
+_ISO_DAY = re.compile(r"\b20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\b")
 _DUST = 1e-6  # $: what rounding leaves where credits pay a bill
 _LEAST_MONTHS = 0.05  # rounds to 0.0
 _FIXABLE = ("does_not_fit", "size_not_sold", "below_minimum_order")  # what another size cures
@@ -105,18 +110,19 @@ def runway_text(p: PlatformEstimate, report: Report, t: Translate) -> tuple[str,
         return t("cash is out"), fill(t("short {amount:usd}"), {"amount": short}), True
     change = runway_change_months(s.burn_usd_per_month, spend) or 0.0
     return (
-        fill(t("{n} mo"), {"n": _months(p.runway_months)}),
+        fill(t("{n} mo"), {"n": months_number(p.runway_months)}),
         fill(t("{change} mo"), {"change": _signed(change)}),
         False,
     )
 
 
-def _months(months: float) -> str:
+def months_number(months: float) -> str:
+    """Months with one decimal, so that they stand under one another; without from a hundred on."""
     return f"{months:,.0f}" if months >= 99.95 else f"{months:.1f}"
 
 
 def _signed(months: float) -> str:
-    return f"{'+' if months > _LEAST_MONTHS else MINUS if months < -_LEAST_MONTHS else ''}{_months(abs(months))}"
+    return f"{'+' if months > _LEAST_MONTHS else MINUS if months < -_LEAST_MONTHS else ''}{months_number(abs(months))}"
 
 
 def money(value: float) -> str:
@@ -164,10 +170,10 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
     span_note = fill(t("P10{dash}P90 {span}"), {"dash": EN_DASH, "span": span}) if DASH in span else span
     runway, change, out = runway_text(p, report, t)
     if p.runway_months is not None and not out:
-        runway = fill(t("{n} months"), {"n": _months(p.runway_months)})
+        runway = fill(t("{n} months"), {"n": months_number(p.runway_months)})
         before = runway_months(s.cash_usd, s.burn_usd_per_month) or 0.0
         spend = runway_change_months(s.burn_usd_per_month, p.bills["cash"].total_usd) or 0.0
-        change = fill(t("{change} of {before}"), {"change": _signed(spend), "before": _months(before)})
+        change = fill(t("{change} of {before}"), {"change": _signed(spend), "before": months_number(before)})
     versions = f"{s.versions_per_year:g}"
     one = s.versions_per_year == 1
     items = [
@@ -209,10 +215,20 @@ def figure_strip(report: Report, t: Translate = identity, panels: Panels | None 
     return strip(items, fill(label, {"name": name}))
 
 
+def in_order(report: Report) -> list[PlatformEstimate]:
+    """Platforms by their total in the scenario's basis, cheapest first; those without one last, as ranked."""
+    basis = report.scenario.basis
+
+    def total(p: PlatformEstimate) -> float:
+        return math.inf if p.bills is None or why_no_total(p) else p.bills[basis].total_usd
+
+    return sorted((report[i] for i in report.ranking), key=total)
+
+
 def bill_table(report: Report, scheme: Scheme, t: Translate = identity, panels: Panels | None = None) -> str:
     """Every line of the bill to the cent, a column per platform, in the scenario's basis; with ``panels`` they open."""
     names, basis = platform_names(report.platforms, t, full=True), report.scenario.basis
-    order = [report[i] for i in report.ranking]
+    order = in_order(report)
     bills = [{} if why_no_total(p) else bill_parts(p, basis) for p in order]
     shown = [part for part in BILL_PARTS if any(bill.get(part) for bill in bills)]
     header = head([(escape(t("Part of the bill, USD")), False), *((escape(names[p.id]), True) for p in order)])
@@ -260,7 +276,7 @@ def facts_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
         dated = "" if offer is None or p.price_is_quote else f"{offer.date_text()}, {grade_name(offer.grade, t)}"
         runs = f"{u.n_runs}" if u is not None and u.origin != "user" else EN_DASH
         price = t("no price") if p.price_usd_per_chip_hour is None else rate(p.price_usd_per_chip_hour)
-        source = t("your quote") if p.price_is_quote else offer.source if offer else ""
+        source = t("your quote") if p.price_is_quote else spoken_dates(offer.source) if offer else ""
         rows.append(
             f'<tr><th scope="row" class="p"><span class="s" style="background:{styles[p.id].colour}"></span>'
             f"<b>{escape(names[p.id])}</b></th>"
@@ -271,6 +287,15 @@ def facts_table(report: Report, scheme: Scheme, t: Translate = identity) -> str:
             f'<td>{escape(dated) or EN_DASH}</td><td class="w">{escape(source) or EN_DASH}</td></tr>'
         )
     return table(f"{header}<tbody>{''.join(rows)}</tbody>", t("What the numbers rest on, per platform"), scheme)
+
+
+def spoken_dates(text: str) -> str:
+    """``text`` with its days as the page writes them, unbroken.
+
+    >>> spoken_dates("survey of 2026-09-19: a list").replace(NBSP, "_")
+    'survey of 19_Sep_2026: a list'
+    """
+    return together(_ISO_DAY.sub(lambda day: date_text(day[0]), text))
 
 
 def _flops(value: float) -> str:

@@ -16,6 +16,7 @@ from ui import frame
 from ui.controls import use
 from ui.frame import View, rich, small
 from ui.i18n import Translator
+from ui.wording import together
 
 REGION = "w_edit_region"
 
@@ -65,14 +66,14 @@ def draw_quote(view: View, p: PlatformEstimate) -> None:
     """The own quote against the market median."""
     line = quote_line(p)
     if line is not None:
-        st.markdown(small(view.t.message(line)))
+        st.markdown(small(together(view.t.message(line))))
 
 
 def draw(view: View, p: PlatformEstimate) -> None:
     """What the offer binds one to, and where this scenario runs into it."""
     t = view.t
     lines = [f"**{t.message(line.name)}:** {t.message(line.text)}" for line in offer_lines(p, view.catalogue)]
-    st.markdown("  \n".join(f":small[{rich(line)}]" for line in lines))
+    st.markdown("  \n".join(f":small[{rich(together(line))}]" for line in lines))
     notes = offer_notes(p, view.catalogue)
     if notes:
         st.markdown(small(t("From the tables: {notes}.", notes="; ".join(notes))))

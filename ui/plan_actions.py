@@ -70,6 +70,7 @@ def _copy(view: View) -> None:
     if not box.open:
         return
     with box, st.container(width=COPY_WIDTH, gap="xsmall"):
+        st.html(markup.CODE)
         st.markdown(small(plan_card.card_words(view.report, view.catalogue, view.t)))
         for one in found:
             st.markdown(f"**{escape(one.name)}**")

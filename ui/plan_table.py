@@ -101,7 +101,7 @@ def degrees_key(report: Report, t: Translate = identity) -> str:
 
 
 def _platform(p: PlatformEstimate, name: str, style: Style, t: Translate) -> str:
-    provider, sold = provider_of(p), size_short(p.size) if p.size.sold else t("not sold")
+    provider, sold = provider_of(p), size_short(p.size, t) if p.size.sold else t("not sold")
     price = "" if p.price_usd_per_chip_hour is None else rate(p.price_usd_per_chip_hour)
     who = f"<small class=i>{escape(provider)}</small>" if provider and provider not in name else ""
     focus = f"<span class=t>{escape(t('focus'))}</span>" if p.is_focus else ""

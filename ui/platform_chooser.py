@@ -354,7 +354,7 @@ def _editor(view: View, names: dict[str, str]) -> None:
     key = keys[scenario.platforms.index(platform)]
     offer_rules.draw_region(view, platform)
     st.text_input(
-        t("Your own quote, $ per chip-hour"),
+        t("Your quote, $/chip-hour"),
         key=use(_QUOTE),
         placeholder=t("none"),
         help=t("Replaces the price of the offer. It stays out of the link without company numbers."),

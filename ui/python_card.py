@@ -7,7 +7,7 @@ import streamlit as st
 from core.estimate import estimate
 from core.python_text import command_text, company_numbers, public_scenario, python_text
 from core.report import Report
-from ui import frame
+from ui import frame, markup
 from ui.frame import View, escape
 
 
@@ -18,6 +18,7 @@ def draw(view: View) -> None:
 
 def _blocks(view: View) -> None:
     """Without company numbers first, as a link is copied; with them on request."""
+    st.html(markup.CODE)
     private = company_numbers(view.scenario, view.catalogue)
     if not private:
         _block(view, view.report)

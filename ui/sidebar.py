@@ -298,7 +298,7 @@ def _more(view: View) -> None:
             format_func=flops.__getitem__,
             help=t("Per layer counts attention as it is run; 6 × N × D is the rule of thumb and leaves it out."),
         )
-    sequence = Field("seq_len", t("Sequence length"), t("Tokens per training sequence."), "8192")
+    sequence = Field("seq_len", t("Sequence"), t("Tokens per training sequence."), "8192")
     batch = Field(
         "batch_tokens",
         t("Batch, samples") if samples else t("Batch, tokens"),

@@ -148,9 +148,10 @@ def _run_cell(p: PlatformEstimate, report: Report, t: Translate, panels: Panels 
 def _chips_cell(p: PlatformEstimate, t: Translate, panels: Panels | None) -> str:
     if why_no_total(p) and not p.is_focus and p.platform.chips is None:
         return two(EN_DASH, "")
-    short, full = size_short(p.size) if p.size.sold else t("not sold"), size_text(p.size, t)
+    short, full = size_short(p.size, t) if p.size.sold else t("not sold"), size_text(p.size, t)
     whole = f' title="{escape(full)}"' if full != short else ""
-    return two(opens(panels, integer(p.size.chips), p, "size"), f"<span{whole}>{escape(short)}</span>", "n k")
+    parts = ", ".join(f"<span class=o>{escape(part)}</span>" for part in short.split(", "))  # breaks between them only
+    return two(opens(panels, integer(p.size.chips), p, "size"), f"<span{whole}>{parts}</span>", "n k")
 
 
 def _runway(months: str, p: PlatformEstimate, panels: Panels | None, *, out: bool) -> str:

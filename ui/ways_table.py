@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from ui.theme import Scheme
 
+SAME = 0.005  # of a difference in cash: less is written as 0 %
+
 # On a phone what is given up stands under the name, so that no column is cut off.
 STYLE = """<style>
 .crt tbody th.way{position:static;padding-left:2px;white-space:normal;min-width:124px}
@@ -43,7 +45,8 @@ def _table(view: View, room: DeltaGenerator) -> None:
 
 
 def ways_table(ways: Sequence[Way], scheme: Scheme, t: Translate = identity) -> str:
-    """A row per way as HTML; the scenario itself comes first."""
+    """A row per way as HTML; the scenario itself comes first, and what costs more than it last."""
+    ways = sorted(ways, key=dearer)
     header = head(
         [
             (escape(t("Instead")), False),
@@ -57,14 +60,21 @@ def ways_table(ways: Sequence[Way], scheme: Scheme, t: Translate = identity) -> 
     return table(f"{header}<tbody>{rows}</tbody>", t("Cheaper ways to the same end"), scheme, note)
 
 
+def dearer(way: Way) -> bool:
+    """Whether a way costs more than what was asked."""
+    return way.share is not None and way.share > SAME
+
+
 def _row(way: Way, *, first: bool, t: Translate) -> str:
     total = EN_DASH if way.total_usd is None else money(way.total_usd)
-    share = "" if way.share is None or first else percent_signed(way.share)
+    share = "" if way.share is None or first else escape(percent_signed(way.share))
+    if dearer(way):
+        share = f'<span class="z">{share}, {escape(t("dearer"))}</span>'
     hours = t("at once") if way.at_once else EN_DASH if way.wall_hours is None else duration(way.wall_hours)
     given_up = escape(say(way.gives_up, t)) if way.gives_up else ""
     here = " class=here" if first else ""
     where = escape(say(way.where, t)) if way.where else ""
     return (
         f'<tr{here}><th scope="row" class="way"><b>{escape(say(way.name, t))}</b><small>{given_up}</small></th>'
-        f'{two(escape(total), escape(share))}{two(escape(hours), where)}<td class="w">{given_up}</td></tr>'
+        f'{two(escape(total), share)}{two(escape(hours), where)}<td class="w">{given_up}</td></tr>'
     )

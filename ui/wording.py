@@ -24,6 +24,9 @@ from core.snapshot import snapshot_day
 Translate = Callable[[str], str]
 
 DASH = f"\N{WORD JOINER}{EN_DASH}\N{WORD JOINER}"  # of a range, which must not break in the middle
+_NODES = re.compile(r"([\d,]+) × (\d+)-chip node")
+_DATED = re.compile(r"(?<=\d) (?=(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b)|(?<=[A-Z][a-z]{2}) (?=\d{4}\b)")
+_SPAN = re.compile(rf"(?<=\d){EN_DASH}(?=\d)")
 _MOE_SHARE = 0.95  # a model that uses nearly all of its parameters is not called sparse
 _YEARS_FROM = 2.0  # longer times are told in years
 
@@ -49,6 +52,15 @@ def say(message: Message | None, t: Translate = identity) -> str:
     except (LookupError, ValueError, TypeError):
         # A translation that names a parameter the message does not have must not take the page down.
         return message.text
+
+
+def together(text: str) -> str:
+    """``text`` that breaks neither inside a date nor inside a range.
+
+    >>> together("1–4 weeks from 6 Oct 2026").split(" ")
+    ['1\u2060–\u20604', 'weeks', 'from', '6\xa0Oct\xa02026']
+    """
+    return _SPAN.sub(DASH, _DATED.sub(NBSP, text))
 
 
 def markdown(text: str) -> str:
@@ -344,9 +356,12 @@ def size_text(size: Size, t: Translate = identity) -> str:
     return shape or sold_as
 
 
-def size_short(size: Size) -> str:
-    """A size as a table has room for: ``4×4×8, v5p-256``, ``13 × v6e-256``."""
+def size_short(size: Size, t: Translate = identity) -> str:
+    """A size as a table has room for: ``4×4×8, v5p-256``, ``13 × v6e-256``, ``9 nodes × 8``."""
     shape, sold_as = _as_sold(size)
+    nodes = _NODES.fullmatch(sold_as)
+    if nodes and not shape:
+        return fill(t("{n} nodes × {chips}"), {"n": nodes[1], "chips": nodes[2]})
     return ", ".join(part for part in (shape, sold_as.split(",")[0]) if part)
 
 

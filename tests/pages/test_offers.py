@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.test_pages import PAGES, in_order, opened, param, text, unfolded
+from ui.wording import DASH
 
 V5P = "tpu_v5p,h100_sxm~on_demand~AWS"
 
@@ -20,7 +21,7 @@ def edited(platforms: str = V5P, **params: str) -> AppTest:
 
 def test_the_rules_of_the_chosen_offer_stand_below_it_and_change_with_it() -> None:
     app = edited()
-    assert "Start:** Quota 0: ask first, usually 1–4 weeks" in said(app)
+    assert f"Start:** Quota 0: ask first, usually 1{DASH}4 weeks" in said(app)
     app.selectbox(key="w_edit").set_value("h100_sxm.AWS").run()
     in_order(app)
     assert "Network between nodes:** Ethernet with EFA, 50 GB/s a chip each way" in said(app)

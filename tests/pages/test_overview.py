@@ -94,9 +94,10 @@ def test_a_change_tried_from_another_one_is_undone_alone(app: AppTest) -> None:
 def test_cheaper_ways_stand_under_what_was_asked() -> None:
     app = opened()
     said = html(app)
-    names = ("As asked", "LoRA on the same tokens", "Hosted LoRA fine-tuning", "An API instead", "Do nothing")
+    names = ("As asked", "LoRA on the same tokens", "An API instead", "Do nothing", "Hosted LoRA fine-tuning")
     order = [said.index(name) for name in names]
-    assert order == sorted(order)
+    assert order == sorted(order), "what costs more than what was asked stands last"
+    assert "%, dearer" in said[order[-1] :] and "dearer" not in said[: order[-1]]
     assert param(app, "training") == "continued", "looking changes nothing"
 
 

@@ -74,6 +74,13 @@ def test_every_number_has_a_panel_and_every_panel_a_number(kind):
     assert all(re.fullmatch(r"[a-z_0-9]+", name) for name in opens)
 
 
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_tab_key_stops_once_a_panel(kind):
+    table, _ = drawn(kind)
+    stops = re.findall(r"<button popovertarget=(\w+)>", table)
+    assert sorted(stops) == sorted(set(Reader(table).opens)), "every panel can be opened by keyboard, and none twice"
+
+
 def test_ids_of_the_strip_and_of_the_bill_below_it_are_shared_by_the_same_figure_only():
     """Both stand on one page; one object keeps them apart and makes a shared panel once."""
     panels = Panels(REPORT, CATALOGUE, "cost")

@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from core.report import Report
-from ui.money_tables import bill_table, facts_table, figure_strip, median_text, price_only
+from ui.markup import TOKENS
+from ui.money_tables import bill_table, facts_table, figure_strip, in_order, median_text, price_only, spoken_dates
 from ui.tables import overview_table
 from ui.theme import PALETTES, SLOTS, Scheme
 
@@ -56,6 +57,11 @@ def all_of(report: Report, scheme: Scheme = "light") -> dict[str, str]:
     }
 
 
+def test_days_in_sources_are_written_as_on_the_page_and_stay_whole() -> None:
+    said = spoken_dates("survey of 2026-09-19, see 2026-13-01 and v2026-09-190")
+    assert said == "survey of 19\xa0Sep\xa02026, see 2026-13-01 and v2026-09-190"
+
+
 def contrast(first: str, second: str) -> float:
     """WCAG contrast of two hex colours."""
 
@@ -66,6 +72,19 @@ def contrast(first: str, second: str) -> float:
 
     high, low = sorted((luminance(first), luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("day", "behind"), [(0, "#fafbfc"), (1, "#141b24")])
+def test_code_can_be_read_by_day_and_by_night(day: int, behind: str) -> None:
+    assert all(contrast(colours[day], behind) >= 4.5 for colours in TOKENS.values())
+
+
+@pytest.mark.parametrize("basis", ["cash", "loaded", "economic"])
+def test_platforms_stand_by_what_they_cost_in_the_basis_shown(basis: str) -> None:
+    found = in_order(build_report(DEFAULT, basis=basis))
+    totals = [p.bills[basis].total_usd for p in found if p.bills]
+    assert totals == sorted(totals) and len(totals) > 2
+    assert all(p.bills is None for p in found[len(totals) :])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -114,6 +114,18 @@ def test_sizes_read_as_they_are_sold(chips: int, shape: str, sold_as: str, sold:
 def test_sizes_in_a_table_are_short() -> None:
     assert wording.size_short(Size("chip", 3328, "", "13 x v6e-256, Multislice")) == "13 × v6e-256"
     assert wording.size_short(Size("chip", 128, "4x4x8", "v5p-256")) == "4×4×8, v5p-256"
+    assert wording.size_short(Size("chip", 72, "", "9 x 8-chip node")) == "9 nodes × 8"
+    assert wording.size_short(Size("chip", 8, "", "8-chip node")) == "8-chip node"
+
+
+def test_dates_and_ranges_stay_on_one_line() -> None:
+    said = "prices Aug 2026 to 6 Oct 2026, usually 1–4 weeks, $2 – never, 10 Octets"
+    together = wording.together(said)
+    assert together.split(" ") == [
+        *("prices", "Aug\xa02026", "to", "6\xa0Oct\xa02026,", "usually", f"1{wording.DASH}4", "weeks,"),
+        *("$2", "–", "never,", "10", "Octets"),
+    ]
+    assert together.replace("\xa0", " ").replace("\u2060", "") == said, "nothing else changes"
 
 
 @given(st.text(max_size=60))
