@@ -71,8 +71,10 @@ VERDICT_SENTENCES: dict[str, str] = {
     "buys_each_amount": N_("{iterations:int} on about {amount}"),
     "buys_each_params": N_("{iterations:int} of {model}"),
     "verdict_too_late": N_(
-        "**No size on sale finishes{work} within {deadline:hours}; the fastest, {chips:int} {chip}, takes {hours:hours}.** It costs {total:usd} a version{tail}."
+        "**{sizes} finishes{work} within {deadline:hours}; the fastest, {chips:int} {chip}, takes {hours:hours}.** It costs {total:usd} a version{tail}."
     ),
+    "no_size_sold": N_("No size on sale"),
+    "no_size_fed": N_("No size that a batch of {batch} can feed"),
     "all_iterations": N_(" {n:int} iterations"),
     "tail_in_time": N_("; about {amount} would be in time"),
     "tail_never_in_time": N_(", and its start alone takes longer"),

@@ -100,11 +100,16 @@ def too_late(report: Report, catalogue: Catalogue) -> Message | None:
     if any(p.comparable and p.wall_hours is not None and p.wall_hours <= allowed for p in rivals):
         return None
     fastest: tuple[float, PlatformEstimate, int, BillInputs] | None = None
+    starved = False  # a size is fast enough that the batch cannot feed
     for p in rivals:
-        sizes = sizes_of(p, report, catalogue)
+        sizes, sold = (sizes_of(p, report, catalogue, fed=fed) for fed in (True, False))
         if not len(sizes):
             continue
-        hours = np.broadcast_to(np.asarray(inputs_at(p, report, catalogue, chips=sizes).hours.wall), sizes.shape)
+        hours, all_hours = (
+            np.broadcast_to(np.asarray(inputs_at(p, report, catalogue, chips=n).hours.wall), n.shape)
+            for n in (sizes, sold)
+        )
+        starved = starved or bool((all_hours <= allowed).any())
         at = int(np.argmin(hours))
         if fastest is None or hours[at] < fastest[0]:
             one = inputs_at(p, report, catalogue, chips=float(sizes[at]))
@@ -116,6 +121,9 @@ def too_late(report: Report, catalogue: Catalogue) -> Message | None:
     fewer = round_down(scenario.tokens * (allowed - start) / (hours_ - start)) if allowed > start else 0.0
     return message(
         "verdict_too_late",
+        sizes=message("no_size_fed", batch=amount_of(scenario.batch_tokens, report))
+        if starved
+        else message("no_size_sold"),
         work=message("all_iterations", n=scenario.iterations) if scenario.iterations > 1 else "",
         deadline=allowed * scenario.iterations,
         chips=chips,

@@ -156,17 +156,18 @@ def _tied(a: float, b: float) -> bool:
     return abs(a - b) <= TIED * max(abs(a), abs(b))
 
 
-def sizes_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> np.ndarray:
+def sizes_of(p: PlatformEstimate, report: Report, catalogue: Catalogue, *, fed: bool = True) -> np.ndarray:
     """Sizes of a platform that may compete, ascending: on sale, holding the model, of the minimum order.
 
-    Up to the largest that the batch can feed, and to the platform's own, which is among them where it competes.
+    Up to the largest that the batch can feed (``fed``), and to the platform's own, which is among them where it
+    competes.
     """
     if p.speeds is None or p.uptime is None:
         return np.array([])
     scenario = report.scenario
     need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, report.workload, scenario, catalogue)
-    fed = usable_sizes(need, scenario, catalogue, p.accelerator.id)
-    most = max([*fed[-1:], p.size.chips if p.comparable else 0.0])
+    usable = usable_sizes(need, scenario, catalogue, p.accelerator.id)
+    most = max([*usable[-1:], p.size.chips if p.comparable else 0.0]) if fed else math.inf
     sizes = holding_sizes(need, catalogue, p.accelerator.id)
     return np.union1d(
         sizes[(sizes >= least_order(p, catalogue)) & (sizes <= most)], [float(p.size.chips)] if p.comparable else []

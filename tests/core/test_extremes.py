@@ -140,7 +140,7 @@ HELPS = {
     "a budget far too small": ("$10k does not pay", "needs $", "It buys about", "B tokens, or a ", "B model"),
     "a budget far too small for iterations": ("5 iterations", "It buys 5 on about 1B tokens, or 5 of a"),
     "no budget": ("needs $", "does not shrink with the run"),
-    "an impossible deadline": ("No size on sale finishes within 1.7", "the fastest, 4,096 ", "takes ", "in time"),
+    "an impossible deadline": ("can feed finishes within 1.7", "the fastest, 4,096 ", "takes ", "in time"),
     "credits larger than the bill": ("Nothing to pay", "takes least of them, $", "which leaves $"),
     "full utilisation": ("No published", "at 100"),
     "no platform has a price": ("enter your own quote",),

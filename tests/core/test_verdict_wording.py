@@ -158,3 +158,18 @@ def test_a_speed_beyond_every_published_run_is_called_so() -> None:
     assert len(text) == 1 and "at 100\u00a0%" in text[0]
     assert not [m for m in report(mfu=0.5).messages if m.code.startswith("mfu_beyond")]
     assert not [m for m in report().messages if m.code.startswith("mfu_beyond")]
+
+
+def test_no_size_on_sale_is_in_time_only_where_that_is_so() -> None:
+    """A batch of a million tokens feeds no size that ends in 8.4 h, while larger ones are sold that would."""
+    small: dict[str, object] = dict(batch_tokens=1e6, budget_usd=1e9, cash_usd=0.0)
+    for weeks, fed in ((0.02, "No size on sale "), (0.05, "No size that a batch of 1M tokens can feed ")):
+        late = report(**small, deadline_weeks=weeks)
+        assert late.verdict.text.startswith(f"**{fed}")
+        in_time = [
+            size.chips
+            for size in CATALOGUE.sizes("b200_sxm")
+            if report(**small, deadline_weeks=weeks, platforms=(Platform(accelerator_id="b200_sxm"),), focus="b200_sxm",
+                      chips=size.chips).focus.wall_hours <= weeks * 168
+        ]  # fmt: skip
+        assert bool(in_time) == ("feed" in fed)

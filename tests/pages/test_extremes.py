@@ -40,7 +40,7 @@ VISITS = [(name, file) for name in EVERYWHERE for file in OPEN] + [
 SAID = {
     ("a budget far too small", "pages/1_overview.py"): "It buys about",
     ("a budget far too small", "pages/3_scaling.py"): "No size on sale costs less than",
-    ("an impossible deadline", "pages/1_overview.py"): "No size on sale finishes within 1.7 h; the fastest,",
+    ("an impossible deadline", "pages/1_overview.py"): "tokens can feed finishes within 1.7 h; the fastest,",
     ("an impossible deadline", "pages/3_scaling.py"): "No size on sale is in time; the fastest has",
     ("no offer in a region", "pages/1_overview.py"): "us-east5",
     ("credits larger than the bill", "pages/1_overview.py"): "which leaves $1.00B",
