@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.economics.sizing import run_hours
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
 from core.report import Report, Scaling, ScalingLine
@@ -51,7 +52,8 @@ def _way(report: Report, line: ScalingLine, able: np.ndarray, in_time: np.ndarra
     elif late and len(in_time):
         best, code = int(in_time[np.argmin(line.total_usd[in_time])]), "scaling_way_dear"
     elif late:
-        best, code = int(np.argmin(line.wall_hours)), "scaling_way_fastest"
+        best = int(np.argmin(line.wall_hours))
+        code = "scaling_way_fastest_fed" if _starved(report, line) else "scaling_way_fastest"
     else:
         best, code = int(np.argmin(line.total_usd)), "scaling_way_cheapest"
     hours, usd = float(line.wall_hours[best]), float(line.total_usd[best])
@@ -64,10 +66,26 @@ def doubled(line: ScalingLine, at: int) -> int | None:
     return place if place < len(line.chips) else None
 
 
+def _known(report: Report) -> np.ndarray:
+    """Sizes of the focus that hold the model, whether the batch can feed them or not."""
+    p = report.focus
+    return np.asarray(p.uptime.chips if p.holding is None and p.uptime is not None else p.holding or (), dtype=float)
+
+
+def _starved(report: Report, line: ScalingLine) -> bool:
+    """Whether a size beyond those that the batch can feed would meet the deadline."""
+    p, scenario, known = report.focus, report.scenario, _known(report)
+    larger = known[known > line.chips[-1]]
+    if not len(larger) or p.speeds is None or p.uptime is None:
+        return False
+    peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(larger)
+    hours = run_hours(report.workload.flops, larger, peak, mfu, p.uptime, scenario.spare_share)
+    return bool((hours.wall * scenario.iterations <= scenario.deadline_weeks * HOURS_PER_WEEK).any())
+
+
 def _no_larger(report: Report, line: ScalingLine, at: int) -> str:
     """Why there is nothing to double to: no such size is sold, or the batch is too small for it."""
-    p, last = report.focus, at == len(line.chips) - 1
-    known = np.asarray(p.uptime.chips if p.holding is None and p.uptime is not None else p.holding or ())
+    last, known = at == len(line.chips) - 1, _known(report)
     if (known > line.chips[at] if last else known >= 2.0 * line.chips[at]).any():
         return "scaling_unfed" if last else "scaling_unfed_double"
     return "scaling_largest" if last else "scaling_no_double"

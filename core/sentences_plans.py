@@ -160,6 +160,9 @@ PLAN_SENTENCES: dict[str, str] = {
     ),
     "scaling_way": N_("{n:int} chips do it in {hours:hours} for {usd:usd}."),
     "scaling_way_fastest": N_("No size on sale is in time; the fastest has {n:int} chips: {hours:hours}, {usd:usd}."),
+    "scaling_way_fastest_fed": N_(
+        "No size that the batch can feed is in time; the fastest has {n:int} chips: {hours:hours}, {usd:usd}."
+    ),
     "scaling_way_cheapest": N_("No size on sale costs less than {usd:usd}, with {n:int} chips in {hours:hours}."),
     "scaling_way_dear": N_("In time is {n:int} chips: {hours:hours}, but {usd:usd}."),
     "scaling_largest": N_("No larger size is sold."),

@@ -211,6 +211,15 @@ def test_what_a_missed_deadline_or_budget_says_does_meet_it():
     assert said.params["way"].code == "scaling_way_cheapest"
 
 
+@pytest.mark.parametrize(("weeks", "code"), [(0.02, "scaling_way_fastest"), (0.05, "scaling_way_fastest_fed")])
+def test_no_size_on_sale_is_in_time_is_said_only_where_that_is_so(weeks, code):
+    small = {"batch_tokens": 1e6, "budget_usd": 1e9, "cash_usd": 0.0, "deadline_weeks": weeks}
+    report = on("tpu_v5p", 128, **small)
+    assert scaling_verdict(report, scaling(report, CATALOGUE)).params["way"].code == code
+    sizes = [s.chips for s in CATALOGUE.sizes("tpu_v5p") if s.chips > 512]
+    assert any(on("tpu_v5p", n, **small).focus.wall_hours <= weeks * 168 for n in sizes) == code.endswith("fed")
+
+
 def test_no_size_below_the_minimum_order_is_drawn_or_advised():
     """CoreWeave sells whole racks of 72, and the table of sizes has trays of 4."""
     racks = (Platform(accelerator_id="gb200_nvl72", provider="CoreWeave"),)
