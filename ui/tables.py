@@ -159,6 +159,15 @@ def _runway(months: str, p: PlatformEstimate, panels: Panels | None, *, out: boo
     return f'<span class="z">{text}</span>' if out else text
 
 
+def _access_cell(p: PlatformEstimate, t: Translate, panels: Panels | None) -> str:
+    """How one gets it; below it what it puts at risk, where there is any, and what the code needs."""
+    second = escape(say(p.port, t))
+    if p.at_risk_usd is not None and p.at_risk_usd >= HALF_CENT and not why_no_total(p):
+        risk = escape(fill(t("{cost} at risk"), {"cost": usd(p.at_risk_usd)}))
+        second = f"{opens(panels, risk, p, 'at_risk')} · {second}"
+    return two(escape(say(p.access, t)), second, "w a")
+
+
 def _hours_unit(p: PlatformEstimate, t: Translate) -> str:
     return t("GPU-h") if p.accelerator.family in ("nvidia", "amd") else t("chip-h")
 
@@ -216,7 +225,7 @@ def overview_table(report: Report, scheme: Scheme, t: Translate = identity, pane
             + _run_cell(p, report, t, panels)
             + _chips_cell(p, t, panels)
             + two(_runway(months, p, panels, out=out), opens(panels, escape(below), p, "runway") if below else "")
-            + two(escape(say(p.access, t)), escape(say(p.port, t)), "w a")
+            + _access_cell(p, t, panels)
             + "</tr>"
         )
     note = fill(t("Cheapest in: {note}"), {"note": share_note(t)})

@@ -278,3 +278,10 @@ def test_a_price_over_90_days_old_is_tagged_and_a_quote_is_not(make_report):
     fresh = replace(report, snapshot=report.platforms[0].offer.price_date)
     assert overview_table(old, "light").count("old price") == 1
     assert "old price" not in overview_table(fresh, "light")
+
+
+def test_what_is_at_risk_stands_beside_how_one_gets_it_where_there_is_any(report: Report) -> None:
+    assert "at risk" not in overview_table(report, "light")
+    bound = replace(report, platforms=tuple(replace(p, at_risk_usd=1.61e6) for p in report.platforms))
+    table = overview_table(bound, "light")
+    assert table.count("$1.61M at risk · ") == sum(p.bills is not None for p in report.platforms) > 0
