@@ -162,7 +162,10 @@ EXPLAIN_SENTENCES: dict[str, str] = {
     "from_fixed": N_("fixed: a contract or a price of yours does not move"),
     "from_term": N_("the plan you chose"),
     # A report as Python (core.python_text)
-    "python_made": N_("Run this in a checkout of the project. Data of {snapshot}, model version {model}."),
+    "python_made": N_(
+        "Save this in the project's folder, as answer.py, and run it there: .venv/bin/python answer.py. "
+        "Data of {snapshot}, model version {model}."
+    ),
     "python_private": N_("Contains company numbers: {names}."),
     "python_other": N_("These are other data or another model than {snapshot} and {model}: the numbers may differ."),
     "python_expected": N_(
