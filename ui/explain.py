@@ -7,6 +7,7 @@ from data or from the reader is escaped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from html import escape
@@ -138,7 +139,9 @@ def _input(i: Input, t: Translate) -> str:
 
     value = "" if i.value is None else written(i.value, 6 if i.low is None else 4)
     if i.low is not None and i.high is not None:
-        value += f" ({written(i.low, 3)}{EN_DASH}{written(i.high, 3)})"
+        low, high = written(i.low, 3), written(i.high, 3)
+        unit = re.search(r"\s\D+$", high)  # said once: 1–4 weeks, but $2–$3 and 2×–5×
+        value += f" ({low.removesuffix(unit[0]) if unit else low}{EN_DASH}{high})"
     said = say(i.source, t) if isinstance(i.source, Message) else i.source
     # A vendor's own statement is its list price, or else a primary source.
     primary = i.grade == "primary" and i.unit != "usd_chip_h"

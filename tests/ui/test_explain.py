@@ -117,6 +117,17 @@ def test_cash_as_shown_is_the_total_of_its_panel_rounded():
         assert usd(float(total.replace(",", ""))) == shown
 
 
+def test_the_unit_of_a_range_is_said_once():
+    _, below = drawn("overview")
+    text = "".join(Reader(below).panels.values())
+    ranges = re.findall(r"\(([^()]*\d[^()]*–[^()]*\d[^()]*)\)", text)
+    assert any(one.endswith(" chip-h") for one in ranges)
+    assert any(one.endswith(" %") for one in ranges)
+    for one in ranges:
+        low, _, _ = one.partition("–")
+        assert re.fullmatch(r"−?\$?[\d.,]+(e[+−-]?\d+)?×?(/h)?", low), one
+
+
 def test_what_a_slider_sends_more_is_little():
     table, below = drawn("overview")
     more = len(table.encode()) - len(TABLES["overview"](REPORT, None).encode()) + len(below.encode())
