@@ -24,7 +24,8 @@ def _bill_json(bill: Bill | None) -> dict[str, float | None]:
     if bill is None:
         return dict.fromkeys([*names, "total_usd"])
     cents = in_cents(np.array([getattr(bill, name) for name in names]))
-    return {name: float(c) for name, c in zip(names, cents, strict=True)} | {"total_usd": round(bill.total_usd, 2)}
+    found: dict[str, float | None] = dict(zip(names, cents.tolist(), strict=True))
+    return found | {"total_usd": round(bill.total_usd, 2)}
 
 
 def _flip_json(flip: FlipPoint, report: Report, catalogue: Catalogue) -> dict[str, object]:
