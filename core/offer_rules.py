@@ -119,8 +119,7 @@ def rules_for(catalogue: Catalogue, provider: str, service_instance: str, accele
 class Rented:
     """What a platform is rented on.
 
-    ``offer``: ``None`` where there is none; ``rules``: the offer's, without one those of its provider and plan; of an
-    own quote by nobody in particular those that hold for anybody;
+    ``offer``: ``None`` where there is none; ``rules``: the offer's, without one those of its provider and plan;
     ``accelerator``: the chip on the network of its offer where the rules tell one, else as its own row has it.
     """
 
@@ -138,20 +137,16 @@ def rented(platform: Platform, catalogue: Catalogue) -> Rented:
     >>> [chip.scaleout_bytes_per_s / 1e9 for chip in (facts.accelerators["h100_sxm"], a3.accelerator)]
     [50.0, 12.5]
     """
-    p = platform
-    quoted = p.quote_usd_per_chip_hour is not None
-    return _rented(catalogue, p.accelerator_id, p.plan, p.provider, p.region, quoted)
+    return _rented(catalogue, platform.accelerator_id, platform.plan, platform.provider, platform.region)
 
 
 @lru_cache(maxsize=4096)
-def _rented(catalogue: Catalogue, accelerator_id: str, plan: str, provider: str, region: str, quoted: bool) -> Rented:
+def _rented(catalogue: Catalogue, accelerator_id: str, plan: str, provider: str, region: str) -> Rented:
     offer, chip = (
         catalogue.default_offer(accelerator_id, plan, provider, region),
         catalogue.accelerators[accelerator_id],
     )
     who, instance = (offer.provider, offer.service_instance) if offer else (provider, "")
-    if quoted and not provider and len({o.provider for o in catalogue.offers_for(accelerator_id, plan)}) > 1:
-        who, instance = "", ""  # a quote of one of several: the rules of the cheapest are not its own
     rules = rules_for(catalogue, who, instance, accelerator_id, plan)
     speed = rules.scaleout_bytes_per_s
     if speed is not None and speed != chip.scaleout_bytes_per_s:

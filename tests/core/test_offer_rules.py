@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from core.catalogue import Catalogue, kept_snapshots, load_catalogue
+from core.economics.inverse import flip_points, scenario_at
 from core.estimate import estimate
 from core.link import preset_scenario, settle
 from core.messages import message
@@ -207,17 +208,20 @@ def test_where_the_table_says_nothing_the_chip_stands() -> None:
         assert rented(p, CATALOGUE).accelerator is CATALOGUE.accelerators[p.accelerator_id]
 
 
-def test_a_quote_by_nobody_in_particular_has_not_the_network_of_the_cheapest_offer() -> None:
-    """The cheapest H100 on spot has no InfiniBand; who quotes another price need not be that one."""
-    listed = Platform(accelerator_id="h100_sxm", plan="spot")
-    quoted = listed.model_copy(update={"quote_usd_per_chip_hour": 2.0})
+def test_a_quote_is_another_price_of_the_chosen_offer_and_a_tie_stays_one() -> None:
+    """The cheapest H100 on spot has no InfiniBand; entering the price at which it ties gives it none."""
+    platforms = (Platform(accelerator_id="tpu_v5p", plan="spot"), Platform(accelerator_id="h100_sxm", plan="spot"))
+    listed = rented(platforms[1], CATALOGUE)
     usual = CATALOGUE.accelerators["h100_sxm"].scaleout_bytes_per_s
-    assert (rented(listed, CATALOGUE).accelerator.scaleout_bytes_per_s or 0.0) < (usual or 0.0)
-    assert rented(quoted, CATALOGUE).accelerator.scaleout_bytes_per_s == usual
-    named = quoted.model_copy(update={"provider": rented(listed, CATALOGUE).offer.provider})  # type: ignore[union-attr]
-    assert rented(named, CATALOGUE).rules == rented(listed, CATALOGUE).rules
-    tpu = Platform(accelerator_id="tpu_v5p", quote_usd_per_chip_hour=3.0)  # of one seller only
-    assert rented(tpu, CATALOGUE).rules == rented(tpu.model_copy(update={"provider": "GCP"}), CATALOGUE).rules
+    assert (listed.accelerator.scaleout_bytes_per_s or 0.0) < (usual or 0.0)
+    assert rented(platforms[1].model_copy(update={"quote_usd_per_chip_hour": 2.0}), CATALOGUE) == listed
+    asked = BASE.model_copy(update={"platforms": platforms, "focus": platform_keys(platforms)[0]})
+    report = estimate(asked, CATALOGUE)
+    flip = next(f for f in flip_points(report, CATALOGUE) if f.id == "h100_sxm.spot" and f.unit.startswith("USD"))
+    there = scenario_at(flip, report)
+    assert there is not None
+    first, second = (p.bills["cash"].total_usd for p in estimate(there, CATALOGUE).platforms if p.bills)
+    assert first == pytest.approx(second, rel=1e-3)
 
 
 # What a platform runs into
