@@ -206,7 +206,7 @@ def _platform(
         usd_per_million_tokens=money.bills[scenario.basis].total_usd / trained if money else None,
         runway_months=runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bill.total_usd) if bill else None,
         terms=terms_of(row),
-        at_risk_usd=at_risk_usd(row, bill) if bill else None,
+        at_risk_usd=at_risk_usd(row, bill, scenario.spare_share) if bill else None,
         access=access_of(row, catalogue),
         port=port_of(scenario, a),
         feasible=row.size.sold and row.price is not None and u is not None,
@@ -240,13 +240,13 @@ def _listed(values: Any, n: int) -> list[float]:
     return found
 
 
-def at_risk_usd(row: Row, bill: Bill) -> float | None:
+def at_risk_usd(row: Row, bill: Bill, spare_share: float) -> float | None:
     """What a commitment or a shortest booking must pay beyond this version's use; zero where neither binds, ``None``
     where the term is not known."""
     hours = term_hours(row.platform.plan, row.rules)
     if hours is None:
         return None
-    owed = (row.price or 0.0) * row.size.chips * hours
+    owed = (row.price or 0.0) * row.size.chips * (1.0 + spare_share) * hours
     return max(0.0, owed - sum(getattr(bill, name) for name in CHIP_RENT)) if hours else 0.0
 
 

@@ -220,8 +220,8 @@ def _at_risk(s: Subject) -> Explanation:
         return Explanation(name, named("explain_no_risk_words"), (Step(name, Number(0.0, "usd")),), (term,), 0.0)
     bill = p.bills["cash"]
     owed = product(
-        Number(float(p.size.chips), "chips"), Number(p.price_usd_per_chip_hour or 0.0, "usd_chip_h"),
-        Number(hours, "h"),
+        Number(p.size.chips * (1.0 + s.scenario.spare_share), "chips"),
+        Number(p.price_usd_per_chip_hour or 0.0, "usd_chip_h"), Number(hours, "h"),
     )  # fmt: skip
     uses = [Number(getattr(bill, part), "usd") for part in CHIP_RENT if getattr(bill, part)]
     step = Step(name, Op("max", (Number(0.0, "usd"), less(owed, *uses) if uses else owed)))

@@ -100,7 +100,7 @@ def standing_in(scenario: Scenario, catalogue: Catalogue) -> Standing | None:
         tuple(r.label for r in rows),
         tuple(by_place.get(i) for i in range(len(rows))),
         tuple(r.price for r in rows),
-        tuple(at_risk_usd(r, bills[i]) if i in bills else None for i, r in enumerate(rows)),
+        tuple(at_risk_usd(r, bills[i], scenario.spare_share) if i in bills else None for i, r in enumerate(rows)),
         tuple(r.utilisation.precision if r.utilisation else None for r in rows),
     )
 

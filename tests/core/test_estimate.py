@@ -194,6 +194,10 @@ def test_a_commitment_puts_money_at_risk_and_on_demand_none():
     bill, risk = more["tpu_v5p.commit_1y"].bills["cash"], more["tpu_v5p.commit_1y"].at_risk_usd
     rent = bill.chips_usd + bill.experiments_usd + bill.failed_runs_usd + bill.evaluation_usd
     assert risk == pytest.approx(year - rent, rel=1e-3), "failed and evaluation runs use the commitment up too"
+    spared = estimate(with_(platforms=report.scenario.platforms, spare_share=0.25), CATALOGUE)["tpu_v5p.commit_1y"]
+    bill = spared.bills["cash"]
+    rent = bill.chips_usd + bill.experiments_usd
+    assert spared.at_risk_usd == pytest.approx(1.25 * year - rent, rel=1e-3), "chips that stand by are committed too"
 
 
 def test_a_shortest_booking_puts_what_is_not_used_of_it_at_risk():

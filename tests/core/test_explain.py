@@ -58,6 +58,7 @@ SCENARIOS = {
     "committed, every run": changed(
         platforms=(Platform(accelerator_id="tpu_v5p", plan="commit_1y"), Platform(accelerator_id="h100_sxm")),
         focus="tpu_v5p.commit_1y", failed_share=0.2, evaluation_share=0.1,
+        spare_share=0.2,
     ),
     "booked for three months": changed(
         platforms=(Platform(accelerator_id="b200_sxm", plan="reserved_quote", provider="Together"),
