@@ -114,7 +114,7 @@ def _counts(tried: _Tried, there: Standing, now: Standing | None) -> bool:
         if there.place != now.place and there.total_usd >= now.total_usd:  # the others only have to wait for it
             return False
     if there.place != now.place:
-        return True
+        return max(there.total_usd, now.total_usd) >= HALF_CENT  # of what costs nothing none is the cheapest
     return not tried.flips and _moved(there, now) > WORTH
 
 

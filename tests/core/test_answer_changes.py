@@ -129,6 +129,16 @@ def test_a_focus_that_does_not_fit_is_offered_what_fits() -> None:
         assert changed(odd("does not fit"), change.fields).focus.fits
 
 
+def test_nothing_becomes_cheaper_than_what_costs_nothing() -> None:
+    """Credits cover v5p, and with half the tokens H100 too: that is no news, and no lead."""
+    asked = {"preset": "finetune_70b", "platforms": "tpu_v5p@0.1,h100_sxm@15", "chips": "4096", "credits": "20000"}
+    report = report_of(decode(asked, CATALOGUE).scenario)
+    now, half = standing_of(report), standing_of(changed(report, {"tokens": report.scenario.tokens / 2}))
+    assert now is not None and half is not None and now.total_usd == half.total_usd == 0.0
+    assert now.place != half.place
+    assert answer_changes(report, CATALOGUE) == ()
+
+
 def test_a_reader_who_moves_on_stops_the_work_between_two_candidates() -> None:
     class MovedOn(Exception):
         pass
