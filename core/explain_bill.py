@@ -76,7 +76,7 @@ def _storage(s: Subject, basis: Basis) -> Term:
     x = s.x
     assert x is not None
     kept = total(Number(float(x.data_bytes) / GIGA, "gb"), Number(float(x.checkpoint_bytes) / GIGA, "gb"))
-    return over(product(kept, _usd(x.storage_usd_per_gb_month), _weeks(s)), Number(WEEKS_PER_MONTH))
+    return over(product(kept, _usd(x.storage_usd_per_gb_month), _weeks(s)), Number(WEEKS_PER_MONTH, "weeks"))
 
 
 def _egress(s: Subject, basis: Basis) -> Term:
@@ -88,7 +88,7 @@ def _egress(s: Subject, basis: Basis) -> Term:
 
 def _salaries(people: Number, weeks: Term, s: Subject) -> Term:
     assert s.x is not None
-    return over(product(people, weeks, _usd(s.x.engineer_usd_per_year)), Number(WEEKS_PER_YEAR))
+    return over(product(people, weeks, _usd(s.x.engineer_usd_per_year)), Number(WEEKS_PER_YEAR, "weeks"))
 
 
 def _people(s: Subject, basis: Basis) -> Term:

@@ -128,6 +128,13 @@ def test_the_unit_of_a_range_is_said_once():
         assert re.fullmatch(r"−?\$?[\d.,]+(e[+−-]?\d+)?×?(/h)?", low), one
 
 
+def test_weeks_are_divided_by_weeks():
+    _, below = drawn("overview")
+    cash = [text for name, text in Reader(below).panels.items() if name.endswith("cash")]
+    assert cash
+    assert all(re.search(r"[\d.]+ weeks ÷ 4\.3\d+ weeks = \$", text) for text in cash)
+
+
 def test_what_a_slider_sends_more_is_little():
     table, below = drawn("overview")
     more = len(table.encode()) - len(TABLES["overview"](REPORT, None).encode()) + len(below.encode())
