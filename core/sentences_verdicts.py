@@ -133,6 +133,7 @@ VERDICT_SENTENCES: dict[str, str] = {
     # The Cost page's verdict
     "tail_ratio": N_(", {ratio:ratio} {other}"),
     "tail_cheaper_chip": N_("; {other} saves {saved:usd}"),
+    "tail_before_credits": N_(" before credits"),
     "cost_cash_experiments": N_(
         "**A version on {focus} costs {total:usd} in cash{compared}.** {share:pct} of it is experiments, "
         "so running {fewer}× rather than {runs}× experiments saves {saved:usd}{tail}."
@@ -146,12 +147,12 @@ VERDICT_SENTENCES: dict[str, str] = {
         "so running {fewer}× rather than {runs}× experiments saves {saved:usd}{tail}."
     ),
     "cost_cash": N_(
-        "**A version on {focus} costs {total:usd} in cash{compared}.** {chips:usd} of it is chip rent{tail}."
+        "**A version on {focus} costs {total:usd} in cash{compared}.** Chip rent is {chips:usd}{credits}{tail}."
     ),
     "cost_loaded": N_(
-        "**A version on {focus} costs {total:usd} fully loaded{compared}.** {chips:usd} of it is chip rent{tail}."
+        "**A version on {focus} costs {total:usd} fully loaded{compared}.** Chip rent is {chips:usd}{credits}{tail}."
     ),
     "cost_economic": N_(
-        "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** {chips:usd} of it is chip rent{tail}."
+        "**A version on {focus} costs {total:usd} with the cost of delay{compared}.** Chip rent is {chips:usd}{credits}{tail}."
     ),
 }

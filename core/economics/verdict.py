@@ -13,7 +13,7 @@ from typing import Any
 
 from core.catalogue import Catalogue
 from core.economics.allowed import amount_of, cash, inputs_of, model_name, tail_buys, too_late
-from core.economics.bill import HALF_CENT, bill_parts, flip_mfu, flip_price, total_usd
+from core.economics.bill import CHIP_RENT, HALF_CENT, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, joined, message
 from core.paces import sizes_with
 from core.platforms import UNKNOWN_TERMS
@@ -318,4 +318,6 @@ def cost_verdict(report: Report, catalogue: Catalogue) -> Message:
         return message(
             f"cost_{basis}_experiments", **head, share=share, saved=max(0.0, saved), fewer=fewer_runs, runs=runs
         )
-    return message(f"cost_{basis}", **head, chips=bill.chips_usd)
+    rent = sum(getattr(bill, part) for part in CHIP_RENT)
+    credits = message("tail_before_credits") if bill.credits_usd else ""
+    return message(f"cost_{basis}", **head, chips=rent, credits=credits)

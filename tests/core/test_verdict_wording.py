@@ -61,6 +61,20 @@ def test_experiments_are_a_multiple_of_the_final_run(basis: str) -> None:
     assert "running 2× rather than 3× experiments saves" in said.text
 
 
+@pytest.mark.parametrize("basis", ["cash", "loaded", "economic"])
+def test_chip_rent_is_that_of_all_runs(basis: str) -> None:
+    paid = report(basis=basis, credits_usd=100e3, failed_share=0.2, evaluation_share=0.1)
+    bill = paid.focus.bills[basis]  # type: ignore[index]
+    said = cost_verdict(paid, CATALOGUE)
+    assert said.code == f"cost_{basis}"
+    assert said.params["chips"] == bill.chips_usd + bill.experiments_usd + bill.failed_runs_usd + bill.evaluation_usd
+    assert " before credits" in said.text
+    few = cost_verdict(report(basis=basis, experiments=1.2), CATALOGUE)
+    assert few.code == f"cost_{basis}"
+    assert "Chip rent is $" in few.text
+    assert "credits" not in few.text
+
+
 def test_a_size_of_one_chip_that_is_not_sold_is_said_without_a_plural() -> None:
     notes = settle(dict(BASE) | {"chips": 1}, CATALOGUE).messages
     assert [m.text for m in notes] == ["v5p is not sold in a size of 1; the nearest, 4 (v5p-8), is used."]
