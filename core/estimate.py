@@ -25,6 +25,7 @@ from core.economics.bill import (
     RunHours,
     bill_parts,
     flip_price,
+    rented_chips,
     runway_months,
     total_usd,
 )
@@ -246,7 +247,7 @@ def at_risk_usd(row: Row, bill: Bill, spare_share: float) -> float | None:
     hours = term_hours(row.platform.plan, row.rules)
     if hours is None:
         return None
-    owed = (row.price or 0.0) * row.size.chips * (1.0 + spare_share) * hours
+    owed = (row.price or 0.0) * rented_chips(row.size.chips, spare_share) * hours
     return max(0.0, owed - sum(getattr(bill, name) for name in CHIP_RENT)) if hours else 0.0
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from core.catalogue import Catalogue
-from core.economics.bill import CHIP_RENT, PARTS, year_usd
+from core.economics.bill import CHIP_RENT, PARTS, rented_chips, year_usd
 from core.economics.draws import N_DRAWS
 from core.explain_bill import explain_line, explain_total
 from core.explain_forms import Explanation, Input, Number, Op, Step, Term, less, over, product, total
@@ -220,7 +220,7 @@ def _at_risk(s: Subject) -> Explanation:
         return Explanation(name, named("explain_no_risk_words"), (Step(name, Number(0.0, "usd")),), (term,), 0.0)
     bill = p.bills["cash"]
     owed = product(
-        Number(p.size.chips * (1.0 + s.scenario.spare_share), "chips"),
+        Number(float(rented_chips(p.size.chips, s.scenario.spare_share)), "chips"),
         Number(p.price_usd_per_chip_hour or 0.0, "usd_chip_h"), Number(hours, "h"),
     )  # fmt: skip
     uses = [Number(getattr(bill, part), "usd") for part in CHIP_RENT if getattr(bill, part)]

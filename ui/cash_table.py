@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from core.economics.bill import rented_chips
 from core.economics.cashflow import in_cents
 from core.economics.commitment import committed_month_usd
 from core.numbers import fill, integer, usd_cents
@@ -83,7 +84,7 @@ def cash_frame(flow: CashFlow) -> pd.DataFrame:
     )
 
 
-def cash_lines(p: PlatformEstimate, flow: CashFlow, t: Translate = identity) -> list[str]:
+def cash_lines(p: PlatformEstimate, flow: CashFlow, spare_share: float, t: Translate = identity) -> list[str]:
     """What the table cannot say: terms, waiting, and when the cash is out."""
     lines = []
     if flow.ahead is not None:
@@ -92,7 +93,7 @@ def cash_lines(p: PlatformEstimate, flow: CashFlow, t: Translate = identity) -> 
         lines.append(
             fill(
                 t("The commitment owes {owed:usd} a month, used or not; the table has only the hours used."),
-                {"owed": committed_month_usd(p.size.chips, p.price_usd_per_chip_hour)},
+                {"owed": committed_month_usd(rented_chips(p.size.chips, spare_share), p.price_usd_per_chip_hour)},
             )
         )
     if p.wait_weeks is not None and p.wait_weeks[1] > 0:

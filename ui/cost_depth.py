@@ -47,7 +47,7 @@ def _cash(view: View) -> None:
         _say(t("{name} has no total here, so there is no cash to lay on a calendar.", name=name))
     else:
         st.html(cash_table.cash_table(flow, view.scheme, name, t))
-        _say(*cash_table.cash_lines(p, flow, t))
+        _say(*cash_table.cash_lines(p, flow, report.scenario.spare_share, t))
     hours = version_chip_hours(p, report.scenario)
     if hours is not None:
         _say(cash_table.energy_line(energy_of(hours, p.accelerator, view.catalogue), name, t))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.dates import date_text
+from core.economics.bill import rented_chips
 from core.economics.commitment import used_share, version_chip_hours, versions_for
 from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, revenue_per_month
 from core.economics.ownership import IDLE_USE
@@ -44,10 +45,14 @@ def offers_line(found: Commitment, name: str, t: Translate = identity) -> str:
     return fill(t("Rent of a {name} chip: {offers}."), {"name": name, "offers": "; ".join(said)})
 
 
+def _rented(p: PlatformEstimate, report: Report) -> float:
+    return float(rented_chips(p.size.chips, report.scenario.spare_share))
+
+
 def yearly_use(p: PlatformEstimate, report: Report) -> float | None:
     """Share of a year that versions keep the platform's chips busy; ``None`` where it cannot be timed."""
     hours = version_chip_hours(p, report.scenario)
-    return None if hours is None else float(used_share(report.scenario.versions_per_year, hours, p.size.chips))
+    return None if hours is None else float(used_share(report.scenario.versions_per_year, hours, _rented(p, report)))
 
 
 def _span(values: np.ndarray, form: str) -> str:
@@ -142,8 +147,9 @@ def _pays_from(p: PlatformEstimate, own: Ownership, report: Report, t: Translate
     hours = version_chip_hours(p, report.scenario)
     if not hours:
         return fill(t("Buying pays from {share} of a year."), {"share": share_text(share, t)})
-    needed = float(versions_for(share, hours, p.size.chips))
-    values: dict[str, object] = {"share": share_text(share, t), "n": math.ceil(needed - 1e-9), "chips": p.size.chips}
+    chips = _rented(p, report)
+    needed = float(versions_for(share, hours, chips))
+    values: dict[str, object] = {"share": share_text(share, t), "n": math.ceil(needed - 1e-9), "chips": chips}
     return fill(t("Buying pays from {share} of a year: {n:int} such versions a year on {chips:int} chips."), values)
 
 

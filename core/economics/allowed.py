@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Catalogue
-from core.economics.bill import BillInputs, RunHours, bill_parts, total_usd
+from core.economics.bill import BillInputs, RunHours, bill_parts, rented_chips, total_usd
 from core.economics.inverse import at_work, inputs_at, params_within, share_within, sizes_of, tokens_within
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
@@ -43,7 +43,7 @@ def cash(p: PlatformEstimate) -> float:
 def inputs_of(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> BillInputs:
     """What the bill of a priced platform was made from."""
     price = p.price_usd_per_chip_hour
-    rented = p.size.chips * (1.0 + report.scenario.spare_share)
+    rented = rented_chips(p.size.chips, report.scenario.spare_share)
     start = p.uptime.start_hours if p.uptime else 0.0
     hours = RunHours(p.wall_hours, p.chip_hours, start, rented * start)
     return bill_inputs(report.scenario, report.workload, catalogue, hours, price, p.place)

@@ -58,6 +58,15 @@ def project_weeks(wall: Any, iterations: Any, runs: Any, setup_weeks: Any) -> An
     return setup_weeks + iterations * runs * wall / HOURS_PER_WEEK
 
 
+def rented_chips(chips: Any, spare_share: Any) -> Any:
+    """Chips that are paid for: those that work, and those that stand by for them.
+
+    >>> rented_chips(128, 0.125)
+    144.0
+    """
+    return chips * (1.0 + spare_share)
+
+
 def late_weeks(wall: Any, iterations: Any, deadline_weeks: Any, wait_weeks: Any = 0.0) -> Any:
     """Weeks by which the final runs end after the deadline, begun after a wait; never negative.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Catalogue, Offer
+from core.economics.bill import rented_chips
 from core.numbers import HOURS_PER_YEAR
 from core.report import PlatformEstimate
 from core.scenario import Plan, Scenario
@@ -92,9 +93,12 @@ class CommitOption:
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """On demand (first) and every commitment on sale for one platform's chips, and the year's use."""
+    """On demand (first) and every commitment on sale for one platform's chips, and the year's use.
 
-    chips: int
+    ``chips``: those that are rented, so with those that stand by.
+    """
+
+    chips: float
     share: float
     options: tuple[CommitOption, ...]
 
@@ -148,5 +152,5 @@ def commitment_of(p: PlatformEstimate, scenario: Scenario, catalogue: Catalogue)
         price = priced(plan)
         if price is not None:
             options.append(CommitOption(plan, *price, float(break_even_share(price[0], demand[0]))))
-    share = float(used_share(scenario.versions_per_year, hours, p.size.chips))
-    return Commitment(p.size.chips, share, tuple(options))
+    chips = float(rented_chips(p.size.chips, scenario.spare_share))
+    return Commitment(chips, float(used_share(scenario.versions_per_year, hours, chips)), tuple(options))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.catalogue import Catalogue, Size
-from core.economics.bill import RunHours, useful_hours
+from core.economics.bill import RunHours, rented_chips, useful_hours
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
 from core.report import Speeds, Uptime
@@ -47,7 +47,7 @@ class Need:
 
 def run_hours(flops: Any, chips: Any, peak_flops: Any, mfu: Any, uptime: Uptime, spare_share: float) -> RunHours:
     """Hours of one run on the calendar, and the chip-hours that are paid: those of chips standing by too."""
-    steps, rented = useful_hours(flops, chips, peak_flops, mfu), chips * (1.0 + spare_share)
+    steps, rented = useful_hours(flops, chips, peak_flops, mfu), rented_chips(chips, spare_share)
     wall, paid = uptime.hours(steps, chips)
     return RunHours(wall, rented * paid, uptime.start_hours, rented * uptime.start_hours)
 

@@ -76,6 +76,17 @@ def test_v5p_pays_from_seventy_and_forty_five_per_cent_of_a_year() -> None:
     assert found.cheapest(0.46).plan == "commit_3y"
 
 
+def test_chips_that_stand_by_are_committed_and_make_no_year_busier() -> None:
+    """A quarter more chips for as long: a quarter more chip-hours, a quarter more to pay, the same share of a year."""
+    scenario = preset_scenario("continue_70b", CATALOGUE).model_copy(update={"goodput": 0.95, "match": "chips"})
+    plain, spared = (scenario.model_copy(update={"spare_share": share}) for share in (0.0, 0.25))
+    one, two = (commitment_of(estimate(s, CATALOGUE).focus, s, CATALOGUE) for s in (plain, spared))
+    assert one is not None and two is not None
+    assert two.chips == 1.25 * one.chips
+    assert two.share == pytest.approx(one.share, rel=1e-9)
+    assert two.year_usd(0.3) == pytest.approx(1.25 * one.year_usd(0.3))
+
+
 def test_the_year_is_used_up_by_as_many_versions_as_fit_in_it() -> None:
     assert used_share(10, 876.6 * 64, 64) == pytest.approx(1.0)
     assert used_share(np.array([0.0, 20.0]), 876.6 * 64, 64).tolist() == pytest.approx([0.0, 2.0])

@@ -200,7 +200,7 @@ def commitment_chart(report: Report, found: Commitment | None, scheme: Scheme, t
     words: dict[str, object] = {
         "name": focus,
         "chip": report.focus.accelerator.short_name,
-        "n": report.focus.size.chips,
+        "n": report.focus.size.chips if found is None else found.chips,
         "hours": HOURS_PER_YEAR,
     }
     if found is None or len(found.options) < 2 or not np.any(found.year_usd(1.0) > 0):
