@@ -211,4 +211,6 @@ def worked_text(step: Step, template: Callable[[str], str] = english) -> str:
         cents = [round(round(value, 2) / CENT) for value in (*amounts, step.result)]  # as they are written
         if len(amounts) == len(term.terms) and sum(cents[:-1]) == cents[-1]:
             return " + ".join(usd_cents(value) for value in amounts).replace("+ −", "− ")
-    return written(term, digits_for(step.result, step.unit), template)
+    # What credits cover adds up to little, so that the digits are those of the largest amount.
+    largest = max((step.result, *(t.value for t in term.terms if isinstance(t, Number) and term.sign == "+")), key=abs)
+    return written(term, digits_for(largest, step.unit), template).replace("+ −", "− ")

@@ -84,10 +84,10 @@ def integer(value: float) -> str:
 def usd(value: float) -> str:
     """Money with the digits a reader needs: ``$1.27M``, ``$94.2k``, ``$9,400``, ``$6.02``.
 
-    >>> usd(1_271_000), usd(94_230), usd(9400), usd(6.02), usd(-500)
-    ('$1.27M', '$94.2k', '$9,400', '$6.02', '−$500')
+    >>> usd(1_271_000), usd(94_230), usd(9400), usd(6.02), usd(-500), usd(-1e-13)
+    ('$1.27M', '$94.2k', '$9,400', '$6.02', '−$500', '$0.00')
     """
-    sign, size = (MINUS if value < 0 else ""), abs(value)
+    sign, size = (MINUS if round(value, 2) < 0 else ""), abs(value)
     if size == 0:
         return "$0"
     if size < 9.995:
@@ -107,8 +107,12 @@ def usd_short(value: float) -> str:
 
 
 def usd_cents(value: float) -> str:
-    """Money to the cent, as an invoice prints it: ``$301,234.56``."""
-    return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
+    """Money to the cent, as an invoice prints it: ``$301,234.56``; what rounds to nothing has no sign.
+
+    >>> usd_cents(-0.005), usd_cents(-1e-13)
+    ('−$0.01', '$0.00')
+    """
+    return f"{MINUS if round(value, 2) < 0 else ''}${abs(value):,.2f}"
 
 
 def exact(value: float, digits: int = 12) -> str:
@@ -118,7 +122,7 @@ def exact(value: float, digits: int = 12) -> str:
     ('19,386.4213', '50,000,000,000', '9.89e14', '2', '0.00001')
     """
     if value == 0 or not math.isfinite(value):
-        return f"{value:.0f}"
+        return f"{value + 0.0:.0f}"  # no minus zero
     size = math.floor(math.log10(abs(value)))
     if not -9 <= size < 13:
         head, _, power = f"{value:.{digits - 1}e}".partition("e")

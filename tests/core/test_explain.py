@@ -46,6 +46,9 @@ SCENARIOS = {
         migration_usd=50_000.0, credits_usd=30_000.0, credits_share=0.5, iterations=3, price_change=-0.2,
     ),
     "credits beyond the bill": changed(credits_usd=1e9),
+    "covered, in parts that leave a last bit": changed(
+        "vision_resnet_50", mfu=0.01, mfu_scope="all", failed_share=10.0, epochs=0.001, credits_usd=1e11, chips=256,
+    ),
     "left out": changed(bill_without="storage,experiments,credits", credits_usd=1e5),
     "spot with spares": changed(
         platforms=(Platform(accelerator_id="tpu_v5p", plan="spot"), Platform(accelerator_id="h100_sxm", plan="spot")),
@@ -153,6 +156,14 @@ def test_the_lines_of_a_bill_are_its_parts_and_add_up(name):
             for part in PARTS:
                 assert lines.get(part, 0.0) == pytest.approx(getattr(bill, part), rel=1e-9, abs=CENT), (p.id, part)
             assert lines["total"] == pytest.approx(bill.total_usd, abs=CENT)
+
+
+def test_what_credits_cover_leaves_nothing_and_no_sign():
+    """The sum of the parts as a computer adds them is a few billionths of a cent below zero."""
+    report = REPORTS["covered, in parts that leave a last bit"]
+    last = [explanation(report, p.id, "cash", CATALOGUE).filled[-1] for p in report.platforms]
+    assert any(-1e-9 < step.result < 0 for step in last)
+    assert all(step_text(step).endswith("= $0.00") and "+ −" not in step_text(step) for step in last)
 
 
 def test_steps_hold_what_the_line_before_gives():
