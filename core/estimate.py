@@ -43,6 +43,7 @@ from core.economics.uncertainty import (
 )
 from core.economics.verdict import beyond_runs, verdict
 from core.messages import Message, message
+from core.offer_rules import term_hours
 from core.platforms import (
     Findings,
     Row,
@@ -51,7 +52,6 @@ from core.platforms import (
     port_of,
     problems_of,
     rows_of,
-    term_hours,
     terms_of,
     wait_weeks_of,
     workload,

@@ -26,8 +26,7 @@ from core.explain_forms import Explanation, Input, Number, Op, Step, Term, less,
 from core.explain_inputs import Subject, experiments, from_row, given, mfu, named, price, subject, useful, wait
 from core.explain_time import explain_run, explain_size
 from core.messages import Message, message
-from core.offer_rules import rented
-from core.platforms import COMMITTED_YEARS, CONTRACTS, term_hours
+from core.offer_rules import COMMITTED_YEARS, CONTRACTS, rented, term_hours
 from core.report import PlatformEstimate, Report
 from core.scenario import Basis
 

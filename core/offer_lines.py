@@ -11,6 +11,7 @@ from core.evidence.facts import age_days, freshness
 from core.messages import Message, message
 from core.numbers import EN_DASH
 from core.offer_rules import (
+    COMMITTED_YEARS,
     Rules,
     ahead_text,
     cheapest_first,
@@ -22,7 +23,7 @@ from core.offer_rules import (
     span_text,
     support_text,
 )
-from core.platforms import COMMITTED_YEARS, plan_name
+from core.platforms import plan_name
 from core.report import PlatformEstimate
 
 AT_MEDIAN = 0.005  # a quote within half a per cent of the median is the median

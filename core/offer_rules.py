@@ -18,7 +18,7 @@ from typing import Any
 
 from core.catalogue import Accelerator, Catalogue, Offer, OfferRule
 from core.messages import Message, joined, message
-from core.numbers import HOURS_PER_DAY, integer
+from core.numbers import HOURS_PER_DAY, HOURS_PER_YEAR, integer
 from core.scenario import Platform
 
 ANY = "*"
@@ -33,6 +33,11 @@ DAYS_PER_WEEK = 7.0
 MINUTES_PER_DAY = 1440
 REGIONS_NAMED = 3
 _SLACK = 1e-9
+
+COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
+# By contract, or paid ahead and lost when one cancels: what is lost beyond a shortest booking nobody says.
+UNKNOWN_TERMS = ("reserved_quote", "capacity_block")
+CONTRACTS = (*COMMITTED_YEARS, "reserved_quote")  # their price is fixed when they are signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,22 @@ def ahead_text(rules: Rules) -> Message | None:
         text = message("offer_assumed", "note", text=text)
     code = {"no": "offer_ahead_lost", "yes": "offer_ahead_returned"}.get(rules.refundable, "offer_ahead_asked")
     return message(code, "note", text=text)
+
+
+def term_hours(plan: str, rules: Rules) -> float | None:
+    """Hours that chips are paid for, used or not: of a commitment, or of the shortest booking of an offer.
+
+    Zero where nothing binds; ``None`` where nobody says.
+
+    >>> term_hours("commit_1y", NO_RULES), term_hours("on_demand", NO_RULES), term_hours("reserved_quote", NO_RULES)
+    (8766.0, 0.0, None)
+    """
+    if plan in COMMITTED_YEARS:
+        return COMMITTED_YEARS[plan] * HOURS_PER_YEAR
+    if plan == "capacity_block" or (plan in UNKNOWN_TERMS and rules.shortest_days is None):
+        return None
+    days = rules.shortest_days or 0.0
+    return days * HOURS_PER_DAY if days >= 1 else 0.0
 
 
 # What a platform runs into

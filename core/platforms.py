@@ -14,8 +14,10 @@ from core.catalogue import Accelerator, Architecture, Catalogue, Offer, Size
 from core.economics.bill import BillInputs, RunHours, bill_parts, total_usd
 from core.economics.sizing import Need, fewest_chips, matched_size, run_hours
 from core.messages import Message, Severity, joined, message
-from core.numbers import HOURS_PER_DAY, HOURS_PER_YEAR, WEEKS_PER_MONTH, integer
+from core.numbers import WEEKS_PER_MONTH, integer
 from core.offer_rules import (
+    COMMITTED_YEARS,
+    CONTRACTS,
     NO_RULES,
     Rules,
     Use,
@@ -34,11 +36,6 @@ from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import shortfall
 from core.training.workload import Workload, workload_of
-
-COMMITTED_YEARS = {"commit_1y": 1, "commit_3y": 3}
-# By contract, or paid ahead and lost when one cancels: what is lost beyond a shortest booking nobody says.
-UNKNOWN_TERMS = ("reserved_quote", "capacity_block")
-CONTRACTS = (*COMMITTED_YEARS, "reserved_quote")  # their price is fixed when they are signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,22 +408,6 @@ def terms_of(row: Row) -> Message:
         return message(known.get(plan, "terms_none"), "note", plan=plan_name(plan))
     code = {"capacity_block": "terms_prepaid_length", "reserved_quote": "terms_contract_length"}
     return message(code.get(plan, "terms_length"), "note", plan=plan_name(plan), length=length)
-
-
-def term_hours(plan: str, rules: Rules) -> float | None:
-    """Hours that chips are paid for, used or not: of a commitment, or of the shortest booking of an offer.
-
-    Zero where nothing binds; ``None`` where nobody says.
-
-    >>> term_hours("commit_1y", NO_RULES), term_hours("on_demand", NO_RULES), term_hours("reserved_quote", NO_RULES)
-    (8766.0, 0.0, None)
-    """
-    if plan in COMMITTED_YEARS:
-        return COMMITTED_YEARS[plan] * HOURS_PER_YEAR
-    if plan == "capacity_block" or (plan in UNKNOWN_TERMS and rules.shortest_days is None):
-        return None
-    days = rules.shortest_days or 0.0
-    return days * HOURS_PER_DAY if days >= 1 else 0.0
 
 
 @lru_cache(maxsize=1024)

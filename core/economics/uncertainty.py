@@ -29,7 +29,7 @@ from core.catalogue import Accelerator, Catalogue
 from core.economics.bill import BillInputs, RunHours, bill_parts, flip_price, late_usd, rent_usd, total_usd, unpaid_usd
 from core.economics.draws import normal, split_triangular, three_point, uniform_points
 from core.economics.sizing import run_hours
-from core.platforms import CONTRACTS
+from core.offer_rules import CONTRACTS
 from core.report import Uptime, Utilisation
 from core.scenario import MAX_PLATFORMS, Basis, Scenario
 from core.training.goodput import End, Interruptions, interruptions, uptime

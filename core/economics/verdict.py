@@ -15,8 +15,8 @@ from core.catalogue import Catalogue
 from core.economics.allowed import amount_of, cash, inputs_of, model_name, tail_buys, too_late
 from core.economics.bill import CHIP_RENT, HALF_CENT, bill_parts, flip_mfu, flip_price, total_usd
 from core.messages import Message, joined, message
+from core.offer_rules import UNKNOWN_TERMS
 from core.paces import sizes_with
-from core.platforms import UNKNOWN_TERMS
 from core.report import PlatformEstimate, Report
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import Work, is_modelled, reach, shape_for

@@ -21,6 +21,7 @@ from core.economics.commitment import (
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.numbers import HOURS_PER_YEAR
+from core.scenario import Platform, Scenario, platform_keys
 
 CATALOGUE = load_catalogue()
 shares, prices = st.floats(0, 5), st.floats(0, 100)
@@ -105,3 +106,29 @@ def test_an_own_quote_stands_for_its_plan_and_prices_move_on_demand_only() -> No
         found = commitment_of(estimate(s, CATALOGUE).focus, s, CATALOGUE)
         assert found is not None
         assert [o.price for o in found.options] == pytest.approx([demand, 2.94, 1.89])
+
+
+def asked_for(**changes: object) -> Scenario:
+    return preset_scenario("continue_70b", CATALOGUE).model_copy(update=changes)
+
+
+def test_a_shortest_booking_puts_what_is_not_used_of_it_at_risk() -> None:
+    """By contract for 91 days at least: its term is known, and the rest of it is what the run does not use."""
+    block = Platform(accelerator_id="b200_sxm", plan="reserved_quote", provider="Together", chips=256)
+    asked = asked_for(platforms=(block,), focus=platform_keys((block,))[0], chips=256, tokens=1e9)
+    p = estimate(asked, CATALOGUE).focus
+    bill = p.bills["cash"]
+    booked = 91 * 24 * 256 * p.price_usd_per_chip_hour
+    assert p.at_risk_usd == pytest.approx(booked - bill.chips_usd - bill.experiments_usd, rel=1e-9)
+    (said,) = (m for m in p.problems if m.code == "offer_shorter")
+    assert said.params["unused"] == pytest.approx(p.at_risk_usd, rel=1e-9)
+    verdict = estimate(asked, CATALOGUE).verdict.text
+    assert "also commits" in verdict and "not known" not in verdict
+    long = estimate(
+        asked_for(
+            platforms=(block,), focus=platform_keys((block,))[0], chips=256, tokens=5e12, budget_usd=1e8, cash_usd=0.0,
+            deadline_weeks=100.0,
+        ),
+        CATALOGUE,
+    )  # fmt: skip
+    assert long.focus.at_risk_usd == 0 and "not known" not in long.verdict.text

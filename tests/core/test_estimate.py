@@ -200,28 +200,6 @@ def test_a_commitment_puts_money_at_risk_and_on_demand_none():
     assert spared.at_risk_usd == pytest.approx(1.25 * year - rent, rel=1e-3), "chips that stand by are committed too"
 
 
-def test_a_shortest_booking_puts_what_is_not_used_of_it_at_risk():
-    """By contract for 91 days at least: its term is known, and the rest of it is what the run does not use."""
-    block = Platform(accelerator_id="b200_sxm", plan="reserved_quote", provider="Together", chips=256)
-    asked = with_(platforms=(block,), focus=platform_keys((block,))[0], chips=256, tokens=1e9)
-    p = estimate(asked, CATALOGUE).focus
-    bill = p.bills["cash"]
-    booked = 91 * 24 * 256 * p.price_usd_per_chip_hour
-    assert p.at_risk_usd == pytest.approx(booked - bill.chips_usd - bill.experiments_usd, rel=1e-9)
-    (said,) = (m for m in p.problems if m.code == "offer_shorter")
-    assert said.params["unused"] == pytest.approx(p.at_risk_usd, rel=1e-9)
-    verdict = estimate(asked, CATALOGUE).verdict.text
-    assert "also commits" in verdict and "not known" not in verdict
-    long = estimate(
-        with_(
-            platforms=(block,), focus=platform_keys((block,))[0], chips=256, tokens=5e12, budget_usd=1e8, cash_usd=0.0,
-            deadline_weeks=100.0,
-        ),
-        CATALOGUE,
-    )  # fmt: skip
-    assert long.focus.at_risk_usd == 0 and "not known" not in long.verdict.text
-
-
 def test_flip_points_are_ties():
     """At the solved H100 price, H100 costs what the other platform costs."""
     report = estimate(BASE, CATALOGUE)

@@ -201,3 +201,14 @@ def test_a_price_on_the_flip_chart_put_back_is_a_tie(scenario: Scenario) -> None
         other = there.platforms[[p.id for p in report.platforms].index(flip.id)]
         assert own.bills is not None and other.bills is not None
         assert own.bills["cash"].total_usd == pytest.approx(other.bills["cash"].total_usd, rel=1e-3, abs=0.01)
+
+
+@pytest.mark.parametrize("basis", ["loaded", "economic"])
+def test_the_percentiles_on_the_command_line_are_in_the_basis_of_the_bill_beside_them(basis: Basis) -> None:
+    report = answered(preset_scenario("continue_70b", CATALOGUE), basis=basis, deadline_weeks=0.5, staff_engineers=20.0)
+    for found in report_json(report, CATALOGUE)["platforms"]:
+        p = report[found["id"]]
+        assert (found["total_usd_p10"], found["total_usd_p50"], found["total_usd_p90"]) == p.range_usd
+        assert found["total_usd_p10"] < found["bill"]["total_usd"] < found["total_usd_p90"]
+        assert (found["cash_usd_p10"], found["cash_usd_p90"]) == (p.total_usd_p10, p.total_usd_p90)
+        assert found["cash_usd_p90"] < found["total_usd_p10"]
