@@ -185,9 +185,7 @@ def model_cases() -> list[Case]:
         Case(name="- the same for a model not seen before", run=new_model),
         Case(name="- curves", run=lambda: curves(report, catalogue)),
         Case(name="- cost against tokens", run=lambda: cost_against(report, "tokens", catalogue)),
-        Case(
-            name="- what would change the answer, worked out last", run=lambda: answer_changes(move(), catalogue)
-        ),
+        Case(name="- what would change the answer, worked out last", run=lambda: answer_changes(move(), catalogue)),
         draws_case(report, catalogue),
         Case(name="- what matters most", run=lambda: tornado(report, catalogue)),
         Case(name="- link: encode", run=lambda: encode(base, catalogue)),

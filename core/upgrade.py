@@ -135,7 +135,7 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "claimed_efficiency_dp128 | claim | 0.4 | 0.4 | 0.4 | fraction | 2026 | secondary | useful share of a "
         "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",
-    )
+    ),
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
