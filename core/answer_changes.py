@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, flip_mfu
+from core.economics.uncertainty import price_changes
 from core.economics.verdict import cash, inputs_of
 from core.evidence.gains import format_gains
 from core.messages import Message, joined, message
@@ -23,7 +24,6 @@ MOST = 3
 WORTH = 0.02  # the cost of the cheapest must move by this share, unless another becomes cheapest
 SAME = 0.005  # of a cost: a lead that whole per cent do not show
 TRIVIAL = ("verdict_not_needed", "verdict_one_chip")
-PRICE_PATHS = (-0.3, 0.4)
 # At the same budget all cost about as much, so that being cheapest says nothing.
 RULES: tuple[Match, ...] = ("finish", "chips", "best")
 HIGHEST_MFU = 0.8  # as far as the slider goes
@@ -140,8 +140,8 @@ def _candidates(report: Report, now: Standing | None, catalogue: Catalogue) -> I
     for rule in RULES:
         if rule != s.match:
             yield _Tried("match", f"answer_match_{rule}", {"match": rule})
-    for path in PRICE_PATHS:
-        if path != s.price_change:
+    for path in price_changes(catalogue):
+        if path not in (0.0, s.price_change):
             code = "answer_cheaper_list" if path < 0 else "answer_dearer_list"
             yield _Tried("price", code, {"price_change": path}, {"share": abs(path)}, scales=True)
     code = "answer_half_samples" if report.workload.per_sample else "answer_half_tokens"

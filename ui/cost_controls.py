@@ -7,14 +7,13 @@ from typing import get_args
 import streamlit as st
 
 from core.curves import AXES, Axis
+from core.economics.uncertainty import price_changes
 from core.numbers import MINUS, NBSP
 from core.report import Report
 from core.scenario import Basis, Scenario
 from ui import markup
 from ui.controls import Control, Desk, Values, plain, use
 from ui.frame import View, small
-
-PRICE_CHANGES = (-0.3, 0.0, 0.4)
 
 
 def _show_axis(scenario: Scenario, report: Report, desk: Desk) -> Axis:
@@ -40,7 +39,7 @@ def draw(view: View) -> None:
         "loaded": t("Fully loaded: cash and the time of staff already paid."),
         "economic": t("Economic: cash, staff time and the cost of finishing late."),
     }
-    changes = sorted({*PRICE_CHANGES, scenario.price_change})
+    changes = sorted({*price_changes(view.catalogue), scenario.price_change})
     if scenario.price_change == 0:
         path = t("Prices as listed today.")
     elif scenario.price_change < 0:

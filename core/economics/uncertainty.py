@@ -141,6 +141,12 @@ def ranges(known: Sequence[Known], hours: RunHours, load: Workload, scenario: Sc
     )
 
 
+def price_changes(catalogue: Catalogue) -> tuple[float, float, float]:
+    """Changes of list prices by the time of a run: fallen, as today, risen; row price_path_ahead."""
+    path = catalogue.constants["price_path_ahead"]
+    return round(path.low - 1.0, 9), round(path.likely - 1.0, 9), round(path.high - 1.0, 9)
+
+
 @lru_cache(maxsize=1)
 def _normals() -> np.ndarray:
     """Deviates of the chips, shape (most platforms, cases)."""
