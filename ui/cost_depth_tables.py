@@ -292,7 +292,7 @@ def earning_table(report: Report, margins: Sequence[Constant], scheme: Scheme, t
         said = fill(t("{share:pct} in {year}"), {"share": m.likely, "year": m.date})
         years.setdefault((m.item, m.source), []).append(said)
     sources = "; ".join(f"{item}, {', '.join(said)} ({source})" for (item, source), said in years.items())
-    note = fill(t("Gross profit and revenue are of each of {n:int} months."), {"n": PAYBACK_MONTHS})
+    note = fill(t("Gross profit and revenue are a month, for {n:int} months."), {"n": PAYBACK_MONTHS})
     if sources:
         note += " " + fill(t("Revenue at the gross margins of {sources}."), {"sources": sources})
     return table(f"{header}<tbody>{rows}</tbody>", t("What this version must earn"), scheme, note)

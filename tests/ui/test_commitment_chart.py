@@ -55,7 +55,9 @@ def test_it_is_valid_and_inside_its_frame(found: Commitment, scheme: Scheme) -> 
         assert np.all(np.isfinite(y)) and np.all(y >= 0)
         assert y.max() <= figure.layout.yaxis.range[1]
         assert x.max() <= x_end + 1e-9
-    assert "nan" not in "".join(note.text for note in figure.layout.annotations)
+    texts = [note.text for note in figure.layout.annotations]
+    assert "nan" not in "".join(texts)
+    assert any(text.startswith("you") and text.endswith("→") for text in texts) == (found.share > x_end)
     assert len(chart.frame()) and chart.frame()["usd_per_year"].notna().all()
 
 

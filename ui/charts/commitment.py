@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.numbers import HOURS_PER_YEAR, fill, percent, percent_fine, rate, usd
+from core.numbers import HOURS_PER_YEAR, NBSP, fill, percent, percent_fine, rate, usd
 from ui.charts.base import PHONE_WIDTH, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import EndLabel, Props, end_labels, hover_texts, label_margin, plain, text_width
 from ui.charts.ticks import Tick, nice_step, ticks_money_linear
@@ -114,6 +114,8 @@ def _figure(found: Commitment, report: Report, scheme: Scheme, t: Translate) -> 
     shapes, notes = end_labels(labels, end, (0.0, high), height, palette, log_y=False)
     you, pays = min(found.share, end), _paying(found)
     said = fill(t("you: {share}"), {"share": share_text(found.share, t)})
+    if found.share > end:
+        said += f"{NBSP}→"  # further than the axis goes
     half = text_width(said, FONT_SIZE_SMALL) / 2 / width * end
     side = "left" if you < half else "right" if you > end - half else "center"
     shapes.append(line(you, 0, you, 1, palette.reference, dash="dash", width=REFERENCE_WIDTH, y_paper=True))
