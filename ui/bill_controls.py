@@ -104,7 +104,7 @@ def uplift_short(view: View) -> str:
         return ""
     over, row, _ = found
     return view.t(
-        "{name}: {over} beyond chip rent, surveys find {low}{dash}{high}",
+        "{name}: {over} beyond rent, surveys: {low}{dash}{high}",
         name=view.report.focus.label,
         over=percent_fine(over),
         low=f"{row.low * 100:.0f}",

@@ -55,7 +55,7 @@ def said(app: AppTest) -> str:
 
 
 def test_the_uplift_stands_beside_what_surveys_find(app: AppTest) -> None:
-    assert "surveys find 15–30 %" in said(opened(COST))  # beside the chart, with every expander closed
+    assert "surveys: 15–30 %" in said(opened(COST))  # beside the chart, with every expander closed
     assert "Surveys of real bills find 15 % to 30 %" in said(app)
     assert "Not in this bill: Failed runs, Evaluation, Data, Egress, Support." in said(app)
 
