@@ -32,7 +32,8 @@ def curves(report: Report, catalogue: Catalogue) -> tuple[Curve, ...]:
         if p.price_usd_per_chip_hour is None or p.speeds is None or p.uptime is None:
             continue
         need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
-        chips = _drawn(tuple(usable_sizes(need, scenario, catalogue, p.accelerator.id).tolist()), p.size.chips)
+        sizes = usable_sizes(need, scenario, catalogue, p.accelerator.id)
+        chips = _drawn(tuple(sizes[sizes >= p.least_order].tolist()), p.size.chips)
         peak, mfu = p.accelerator.bf16_flops_dense, p.speeds.at(chips)
         hours = run_hours(load.flops, chips, peak, mfu, p.uptime, scenario.spare_share)
         x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)

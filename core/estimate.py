@@ -49,6 +49,7 @@ from core.platforms import (
     Row,
     access_of,
     bill_inputs,
+    least_order,
     port_of,
     problems_of,
     rows_of,
@@ -225,6 +226,7 @@ def _platform(
         wait_weeks=timed.wait_weeks if timed else None,
         total_usd_p50=money.p50 if money else None,
         range_usd=money.span if money else None,
+        least_order=least_order(row.platform, row.offer, row.rules),
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.catalogue import Catalogue
 from core.economics.bill import bill_parts, total_usd
-from core.economics.inverse import least_order
 from core.economics.sizing import run_hours, usable_sizes
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
@@ -99,7 +98,7 @@ def _cheapest_size(report: Report, p: PlatformEstimate, catalogue: Catalogue) ->
         return None
     need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
     usable = usable_sizes(need, scenario, catalogue, p.accelerator.id)
-    sizes = np.union1d(usable[usable >= least_order(p, catalogue)], [float(p.size.chips)])
+    sizes = np.union1d(usable[usable >= p.least_order], [float(p.size.chips)])
     mfu, peak = p.speeds.at(sizes), p.accelerator.bf16_flops_dense
     hours = run_hours(load.flops, sizes, peak, mfu, p.uptime, scenario.spare_share)
     x = bill_inputs(scenario, load, catalogue, hours, p.price_usd_per_chip_hour, p.place)

@@ -184,6 +184,11 @@ def _price(p: Platform, offer: Offer | None, scenario: Scenario) -> float | None
     return offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
 
 
+def least_order(platform: Platform, offer: Offer | None, rules: Rules) -> int:
+    """The smallest order of a platform's offer in chips; one for an own quote, which may be of any size."""
+    return 1 if offer is None or platform.quote_usd_per_chip_hour is not None else fewest_of(rules, offer)
+
+
 def need_of(
     a: Accelerator,
     speeds: Speeds,
@@ -269,6 +274,7 @@ def rows_of(scenario: Scenario, load: Workload, catalogue: Catalogue) -> list[Ro
             lead.size.chips,
             lead_wall,
             _cash_at(row, load, scenario, catalogue),
+            least_order(row.platform, row.offer, row.rules),
         )
         rows[i] = replace(row, size=size, matched=note)
     return rows
@@ -317,7 +323,7 @@ def problems_of(row: Row, load: Workload, scenario: Scenario, catalogue: Catalog
         say(
             "size_not_sold", chips=size.chips, near=joined([integer(s.chips) for s in near if s is not None], "list_or")
         )
-    elif offer and size.chips < fewest_of(row.rules, offer) and row.platform.quote_usd_per_chip_hour is None:
+    elif offer and size.chips < least_order(row.platform, offer, row.rules):
         say("below_minimum_order", chips=size.chips, minimum=fewest_of(row.rules, offer), provider=offer.provider)
     lacking = _shortfall(row, load, scenario, catalogue)
     if lacking is not None:

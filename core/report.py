@@ -258,6 +258,7 @@ class PlatformEstimate:
     wait_weeks: tuple[float, float] | None = None  # for quota or capacity before the run; None: not known
     total_usd_p50: float | None = None  # median of the simulated cash, which need not be that of the central bill
     range_usd: tuple[float, float, float] | None = None  # P10, P50 and P90 in the scenario's basis
+    least_order: int = 1  # chips; of an own quote one, which may be of any size
 
 
 @dataclass(frozen=True, slots=True)

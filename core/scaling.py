@@ -8,7 +8,6 @@ import numpy as np
 
 from core.catalogue import Catalogue
 from core.economics.bill import bill_parts, cash_at_pace, total_usd, useful_hours
-from core.economics.inverse import least_order
 from core.economics.sizing import run_hours, usable_sizes
 from core.numbers import per_second
 from core.paces import sizes_with
@@ -60,7 +59,7 @@ def scaling(report: Report, catalogue: Catalogue) -> Scaling | None:
         return None
     need = need_of(p.accelerator, p.speeds, p.uptime, p.holding, load, scenario, catalogue)
     sizes = usable_sizes(need, scenario, catalogue, p.accelerator.id)
-    chips = np.union1d(sizes[sizes >= least_order(p, catalogue)], [float(p.size.chips)] if p.fits else [])
+    chips = np.union1d(sizes[sizes >= p.least_order], [float(p.size.chips)] if p.fits else [])
     if not len(chips):
         return None
     mfu = np.asarray(p.speeds.at(chips))

@@ -18,7 +18,6 @@ from core.catalogue import Catalogue
 from core.economics.bill import HALF_CENT, RENT, BillInputs, bill_parts, flip_mfu, flip_price, rent_usd, total_usd
 from core.economics.sizing import holding_sizes, run_hours, usable_sizes
 from core.numbers import HOURS_PER_WEEK
-from core.offer_rules import fewest_of, rented
 from core.platforms import bill_inputs, need_of
 from core.report import PlatformEstimate, Report
 from core.scenario import MFU_MIN, Platform, Scenario, platform_keys
@@ -169,16 +168,7 @@ def sizes_of(p: PlatformEstimate, report: Report, catalogue: Catalogue, *, fed: 
     usable = usable_sizes(need, scenario, catalogue, p.accelerator.id)
     most = max([*usable[-1:], p.size.chips if p.comparable else 0.0]) if fed else math.inf
     sizes = holding_sizes(need, catalogue, p.accelerator.id)
-    return np.union1d(
-        sizes[(sizes >= least_order(p, catalogue)) & (sizes <= most)], [float(p.size.chips)] if p.comparable else []
-    )
-
-
-def least_order(p: PlatformEstimate, catalogue: Catalogue) -> int:
-    """The smallest order of a platform's offer in chips; one for an own quote, which may be of any size."""
-    if p.offer is None or p.price_is_quote:
-        return 1
-    return fewest_of(rented(p.platform, catalogue).rules, p.offer)
+    return np.union1d(sizes[(sizes >= p.least_order) & (sizes <= most)], [float(p.size.chips)] if p.comparable else [])
 
 
 def answers(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> Answers:

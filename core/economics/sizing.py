@@ -106,6 +106,12 @@ def usable_sizes(need: Need, scenario: Scenario, catalogue: Catalogue, accelerat
     return np.asarray(fed)
 
 
+def _orderable(sizes: np.ndarray, least_order: int) -> np.ndarray:
+    """Sizes that an offer sells; all where it sells none of them, and says so."""
+    enough = sizes >= least_order
+    return sizes[enough] if enough.any() else sizes
+
+
 def matched_size(
     scenario: Scenario,
     catalogue: Catalogue,
@@ -114,13 +120,14 @@ def matched_size(
     focus_chips: int,
     focus_wall_hours: float,
     cash_at: Callable[[np.ndarray], np.ndarray] | None,
+    least_order: int = 1,
 ) -> tuple[Size, Message | None]:
     """The size of a platform other than the focus, by ``scenario.match``, and what could not be had.
 
     *finish*: the smallest size that ends no later than the focus; *chips*: at least as many chips;
     *budget*: the fastest within the budget; *best*: the cheapest by the deadline (within 3 %, the
     smallest). ``cash_at`` gives the cash total of any chip counts; without a price (``None``) the
-    last two fall back to the first.
+    last two fall back to the first. No size below ``least_order`` is taken where one above it holds the model.
     """
     largest = catalogue.size_at_most(accelerator_id, np.inf)
     if largest is None:
@@ -133,7 +140,7 @@ def matched_size(
 
     if scenario.match in ("chips", "finish") or cash_at is None:
         by_chips = scenario.match == "chips"
-        sizes = holding_sizes(need, catalogue, accelerator_id)
+        sizes = _orderable(holding_sizes(need, catalogue, accelerator_id), least_order)
         hours = need.wall_hours(sizes)
         enough = sizes >= focus_chips if by_chips else hours <= focus_wall_hours * (1 + ROUNDING)
         if enough.any():
@@ -147,7 +154,7 @@ def matched_size(
             "match_finish", chips=int(sizes[np.argmin(hours)]), largest=largest.chips
         )
 
-    sizes = usable_sizes(need, scenario, catalogue, accelerator_id)
+    sizes = _orderable(usable_sizes(need, scenario, catalogue, accelerator_id), least_order)
     if len(sizes) == 0:
         return largest, note("match_none_fits", chips=largest.chips)
     cost, hours = cash_at(sizes), need.wall_hours(sizes)

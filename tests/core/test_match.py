@@ -83,3 +83,20 @@ def test_an_impossible_match_says_so_and_still_answers():
     assert {"does_not_fit", "match_none_fits"} <= {m.code for m in tiny.problems}
     assert slow.bills is not None and tiny.bills is not None
     assert slow.comparable and not tiny.comparable
+
+
+@pytest.mark.parametrize("rule", ["finish", "chips", "best"])
+def test_a_platform_is_sized_no_smaller_than_its_offer_is_sold(rule):
+    """CoreWeave sells GB200 from 72; fewer would do, and are not to be had."""
+    big = Platform(accelerator_id="gb200_nvl72", provider="CoreWeave")
+    scenario = BASE.model_copy(update={"platforms": (BASE.platforms[0], big), "match": rule})
+    p = estimate(scenario, CATALOGUE).platforms[1]
+    assert p.size.chips >= p.least_order > 64
+    assert p.comparable
+    free = big.model_copy(update={"quote_usd_per_chip_hour": 5.0})
+    assert (
+        estimate(scenario.model_copy(update={"platforms": (BASE.platforms[0], free)}), CATALOGUE)
+        .platforms[1]
+        .least_order
+        == 1
+    )
