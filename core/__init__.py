@@ -7,4 +7,4 @@ PRODUCT_NAME = "Compute Reckoner"
 
 # Names the arithmetic of this release in every link; raised whenever a formula or a fitted
 # constant changes a number, so that an old link can say which model made its figures.
-MODEL_VERSION = "3"
+MODEL_VERSION = "4"
