@@ -15,7 +15,7 @@ def test_the_optimiser_is_part_of_the_scenario_and_told_where_it_is_not_adamw() 
     assert "· AdamW" not in text(app)
     box.set_value("paged_adam_8bit").run()
     in_order(app)
-    assert "· paged 8-bit Adam ·" in text(app)
+    assert "· paged 8-bit Adam\N{NO-BREAK SPACE}·" in text(app)
     assert param(app, "optimizer") == "paged_adam_8bit"
     again = unfolded(opened(**{name: param(app, name) for name in app.query_params}), "more")
     assert again.selectbox(key="w_optimizer").value == "paged_adam_8bit"
