@@ -103,14 +103,9 @@ def uplift_short(view: View) -> str:
     if found is None:
         return ""
     over, row, _ = found
-    return view.t(
-        "{name}: {over} beyond rent, surveys: {low}{dash}{high}",
-        name=view.report.focus.label,
-        over=percent_fine(over),
-        low=f"{row.low * 100:.0f}",
-        high=percent(row.high),
-        dash=f"{EN_DASH}\N{WORD JOINER}",
-    )
+    surveys = f"{row.low * 100:.0f}{EN_DASH}\N{WORD JOINER}{percent(row.high)}"
+    name = view.report.focus.label
+    return view.t("{name}: {over} beyond rent, surveys: {range}", name=name, over=percent_fine(over), range=surveys)
 
 
 def _uplift(view: View) -> tuple[float, Constant, list[str]] | None:
