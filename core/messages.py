@@ -14,6 +14,7 @@ from typing import Literal
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
 from core.sentences_explain import EXPLAIN_SENTENCES
+from core.sentences_migration import MIGRATION_SENTENCES
 from core.sentences_money import MONEY_SENTENCES
 from core.sentences_offers import OFFER_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
@@ -277,4 +278,5 @@ TEMPLATES: dict[str, str] = {
     **MONEY_SENTENCES,
     **EXPLAIN_SENTENCES,
     **OFFER_SENTENCES,
+    **MIGRATION_SENTENCES,
 }
