@@ -1,0 +1,1 @@
+"""Migration: what ties a code base to its accelerators, what moving costs in days, and whether it pays."""

@@ -1,0 +1,60 @@
+"""What the scanner hands over: hits of rules, findings, what was skipped, and the whole scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.messages import Message
+
+Severity = Literal["B", "H", "M", "L"]  # blocks, heavy, moderate, light
+Target = Literal["torchtpu", "xla", "jax", "maxtext", "keras"]
+TARGETS: tuple[Target, ...] = ("torchtpu", "xla", "jax", "maxtext", "keras")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule yields: a pattern of data/migration_patterns.csv at a line of the file it was given."""
+
+    line: int  # 1-based, the construct's first line
+    pattern_id: str  # P01 … P62
+    confidence: float  # 0 … 1
+    hot: bool = False  # in the training step (paid every step), else cold
+    guarded: bool = False  # under a check for a device, or in a branch for XLA or TPU
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that costs work; why, remedy and days stand in its pattern."""
+
+    path: str
+    line: int
+    pattern_id: str
+    family: str
+    severity: Severity
+    confidence: float
+    hot: bool
+    guarded: bool
+
+    def as_json(self) -> dict[str, object]:
+        """The finding as JSON-ready data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was not read, and why."""
+
+    path: str
+    reason: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All that was found; findings sorted by path, line and pattern, one of each."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    lines: int
+    skipped: tuple[Skipped, ...]
+    stopped: bool = False
