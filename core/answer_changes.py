@@ -13,10 +13,10 @@ from core.economics.verdict import cash, inputs_of
 from core.evidence.gains import format_gains
 from core.messages import Message, joined, message
 from core.numbers import EN_DASH, percent
-from core.platforms import port_of
 from core.report import PlatformEstimate, Report
 from core.scenario import Match, Plan, Platform, platform_keys
 from core.standing import Standing, standing_of, standing_with
+from core.terms import port_of
 from core.training.throughput import formats
 from core.training.utilisation import is_moe
 

@@ -44,21 +44,10 @@ from core.economics.uncertainty import (
 from core.economics.verdict import beyond_runs, verdict
 from core.messages import Message, message
 from core.offer_rules import term_hours
-from core.platforms import (
-    Findings,
-    Row,
-    access_of,
-    bill_inputs,
-    least_order,
-    port_of,
-    problems_of,
-    rows_of,
-    terms_of,
-    wait_weeks_of,
-    workload,
-)
+from core.platforms import Findings, Row, bill_inputs, problems_of, rows_of, workload
 from core.report import Bill, Flip, Place, PlatformEstimate, Report
 from core.scenario import Basis, Scenario
+from core.terms import access_of, least_order, port_of, terms_of, wait_weeks_of
 from core.timing import timing_of
 from core.training.chips import each
 from core.training.critical_batch import critical_batch_of
@@ -207,9 +196,9 @@ def _platform(
         in_budget_share=money.in_budget_share if money else None,
         usd_per_million_tokens=money.bills[scenario.basis].total_usd / trained if money else None,
         runway_months=runway_months(scenario.cash_usd, scenario.burn_usd_per_month, bill.total_usd) if bill else None,
-        terms=terms_of(row),
+        terms=terms_of(row.platform.plan, row.rules),
         at_risk_usd=at_risk_usd(row, bill, scenario.spare_share) if bill else None,
-        access=access_of(row, catalogue),
+        access=access_of(row.platform, row.offer, catalogue),
         port=port_of(scenario, a),
         feasible=row.size.sold and row.price is not None and u is not None,
         comparable=found.comparable,

@@ -13,10 +13,10 @@ from core.economics.bill import BillInputs
 from core.economics.verdict import inputs_of
 from core.explain_forms import Input
 from core.messages import Message, message
-from core.platforms import plan_name
 from core.records import Accelerator
 from core.report import PlatformEstimate, Report
 from core.scenario import Scenario
+from core.terms import plan_name
 from core.training.chips import chip_of
 from core.training.constants import calibration
 from core.training.goodput import row_of

@@ -23,8 +23,8 @@ from core.offer_rules import (
     span_text,
     support_text,
 )
-from core.platforms import plan_name
 from core.report import PlatformEstimate
+from core.terms import plan_name
 
 AT_MEDIAN = 0.005  # a quote within half a per cent of the median is the median
 

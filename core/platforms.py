@@ -16,23 +16,21 @@ from core.economics.sizing import Need, fewest_chips, matched_size, run_hours
 from core.messages import Message, Severity, joined, message
 from core.numbers import WEEKS_PER_MONTH, integer
 from core.offer_rules import (
-    COMMITTED_YEARS,
     CONTRACTS,
     NO_RULES,
     Rules,
     Use,
     elsewhere,
     fewest_of,
-    length_text,
     needs_hours,
     rented,
     slow_network,
     use_problems,
 )
 from core.paces import Pace, paces
-from core.records import Access
 from core.report import Place, Shortfall, Speeds, Uptime, Utilisation
 from core.scenario import FlopCount, Platform, Scenario, Training, platform_keys
+from core.terms import least_order, place_of, plan_name
 from core.training.optimizers import model_state_bytes
 from core.training.throughput import shortfall
 from core.training.workload import Workload, workload_of
@@ -118,25 +116,6 @@ def platform_labels(
     return tuple(names)
 
 
-CLOUDS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP"}  # scenario.data_cloud: the provider's name in offers.csv
-
-
-def place_of(platform: Platform, offer: Offer | None, scenario: Scenario, catalogue: Catalogue) -> Place:
-    """What a platform's bill owes to where it is. Code that runs there as it is needs no move."""
-    provider, kept = offer.provider if offer else platform.provider, scenario.data_cloud
-    away = kept != "same" and CLOUDS.get(kept) != provider
-    rates = {
-        "azure": "egress_internet_azure",
-        "gcp": "egress_internet_gcp",
-        "other": "egress_internet_coreweave_runpod",
-    }
-    rate = catalogue.constants[rates.get(kept, "egress_internet_aws")].likely
-    moves = port_of(scenario, catalogue.accelerators[platform.accelerator_id]).code == "port_needed"
-    weeks = wait_weeks_of(platform, offer, scenario, catalogue)
-    wait = (weeks[0] + weeks[1]) / 2 if weeks else 0.0
-    return Place(rate if away else 0.0, scenario.migration_usd if moves else 0.0, wait)
-
-
 def bill_inputs(
     scenario: Scenario, load: Workload, catalogue: Catalogue, hours: RunHours, price: object, place: Place
 ) -> BillInputs:
@@ -182,11 +161,6 @@ def _price(p: Platform, offer: Offer | None, scenario: Scenario) -> float | None
     if offer is None:
         return None
     return offer.usd_per_chip_hour * (1.0 if p.plan in CONTRACTS else 1.0 + scenario.price_change)
-
-
-def least_order(platform: Platform, offer: Offer | None, rules: Rules) -> int:
-    """The smallest order of a platform's offer in chips; one for an own quote, which may be of any size."""
-    return 1 if offer is None or platform.quote_usd_per_chip_hour is not None else fewest_of(rules, offer)
 
 
 def need_of(
@@ -385,61 +359,3 @@ def _shortfall(row: Row, load: Workload, scenario: Scenario, catalogue: Catalogu
     state = need.state_bytes / chips
     holds = catalogue.size_at_least(a.id, fewest_chips(need))
     return None if state <= usable else Shortfall(state, usable, "state", state, holds)
-
-
-def port_of(scenario: Scenario, a: Accelerator) -> Message:
-    runs = {"pytorch_nvidia": ("nvidia",), "jax": ("nvidia", "tpu"), "maxtext": ("tpu", "nvidia")}
-    if scenario.code_today == "nothing":
-        return message("port_nothing", "note")
-    if a.family in runs[scenario.code_today]:
-        return message("port_runs", "note")
-    return message(
-        "port_small" if a.family == "amd" and scenario.code_today == "pytorch_nvidia" else "port_needed", "note"
-    )
-
-
-def plan_name(plan: str) -> Message:
-    """A price plan in a sentence."""
-    return message(f"plan_{plan}")
-
-
-def terms_of(row: Row) -> Message:
-    """What a platform's offer binds one to."""
-    plan = row.platform.plan
-    if plan in COMMITTED_YEARS:
-        return message("terms_years", "note", years=COMMITTED_YEARS[plan])
-    length = length_text(row.rules) if needs_hours(row.rules) else None
-    known = {"capacity_block": "terms_prepaid", "reserved_quote": "terms_contract", "spot": "terms_spot"}
-    if length is None:
-        return message(known.get(plan, "terms_none"), "note", plan=plan_name(plan))
-    code = {"capacity_block": "terms_prepaid_length", "reserved_quote": "terms_contract_length"}
-    return message(code.get(plan, "terms_length"), "note", plan=plan_name(plan), length=length)
-
-
-@lru_cache(maxsize=1024)
-def _access(catalogue: Catalogue, offer: Offer) -> Access | None:
-    return catalogue.access(offer)
-
-
-def wait_weeks_of(
-    platform: Platform, offer: Offer | None, scenario: Scenario, catalogue: Catalogue
-) -> tuple[float, float] | None:
-    """Weeks before the run until quota or capacity is there, from and to; ``None`` where nobody says.
-
-    The user's own wait where given. A quote is somebody's offer to deliver: what the tables say of others is not of it.
-    """
-    if scenario.wait_weeks is not None:
-        return scenario.wait_weeks, scenario.wait_weeks
-    if offer is None or platform.quote_usd_per_chip_hour is not None:
-        return None
-    found = _access(catalogue, offer)
-    return (found.weeks_low, found.weeks_high) if found else None
-
-
-def access_of(row: Row, catalogue: Catalogue) -> Message:
-    if row.platform.quote_usd_per_chip_hour is not None:
-        return message("access_own_quote", "note")
-    if row.offer is None:
-        return message("access_unknown", "note")
-    found = _access(catalogue, row.offer)
-    return message(f"access_{found.code}" if found else "access_unknown", "note")

@@ -23,7 +23,7 @@ OFFER_SENTENCES: dict[str, str] = {
     "offer_at_least": N_("at least {low}"),
     "offer_not_known": N_("not known"),
     "offer_assumed": N_("{text} (assumption)"),
-    # What one is bound to (core.platforms.terms_of)
+    # What one is bound to (core.terms.terms_of)
     "terms_length": N_("{plan}, {length} a booking"),
     "terms_prepaid_length": N_("paid ahead, not cancellable; {length} a booking"),
     "terms_contract_length": N_("by contract, {length}"),

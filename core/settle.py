@@ -18,10 +18,10 @@ from core.messages import InputError, Message, message
 from core.offer_rules import elsewhere
 from core.own_run_text import format_run
 from core.platform_text import parse_platform, value_text
-from core.platforms import plan_name
 from core.preset_checks import SET_APART
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, OwnRun, Platform, Scenario, platform_keys
 from core.tables import nearest
+from core.terms import plan_name
 from core.training.own_runs import mark, refusal
 
 DEFAULT_PRESET = "continue_70b"

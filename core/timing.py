@@ -11,9 +11,10 @@ import numpy as np
 from core.catalogue import Catalogue
 from core.economics.bill import useful_hours
 from core.economics.sizing import run_hours
-from core.platforms import Row, wait_weeks_of
+from core.platforms import Row
 from core.report import LIMITS, Goodput, PlanChoice, PlatformEstimate
 from core.scenario import Scenario
+from core.terms import wait_weeks_of
 from core.training.goodput import goodput_at
 from core.training.memory import MemoryParts
 from core.training.plan import Plan
