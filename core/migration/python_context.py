@@ -1,0 +1,226 @@
+"""Where code stands: in the training step or not, and behind which check of the device."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from core.migration.python_tree import Tree
+
+Guard = Literal["cuda", "xla", "tpu", "cpu", "dtype"]
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+# Functions that a framework, or a loop in another file, calls once a step.
+STEP_NAMES = re.compile(
+    r"^(_?(training|train|inner_training|forward_backward|optimizer|micro|single_train)_?(step|batch)(_\w+)?|"
+    r"_?compute_loss(_\w+)?|get_batch_loss_metrics|forward|backward|_?forward_\w+|fwd|bwd|"
+    r"train_one_(step|batch|iteration)|train_iter\w*|clip_grad\w*|all_reduce_grad\w*)$"
+)
+STEP_CALLS = re.compile(r"^(_?(training|train)_(step|batch)|forward_backward\w*|train_one_(step|batch|iteration))$")
+COLD_NAMES = re.compile(
+    r"(^|_)(eval|evaluate|evaluation|valid|validate|validation|test|save|load|log|logging|report|plot|benchmark|"
+    r"generate|sample|predict|setup|init|export|convert|checkpoint|summary)(_|$)"
+)
+NOW_AND_THEN = re.compile(
+    r"(^|_)(log|logging|eval|evaluate|validate|val|save|checkpoint|ckpt|print|report|profile|debug|verbose|"
+    r"interval|every|freq|frequency|last|first|profiler)(_|$)"
+)
+CUDA_CHECK = re.compile(r"(^|[^a-z])(is_)?(cuda|gpu|hip|rocm|nccl)([^a-z]|$)")
+XLA_CHECK = re.compile(r"(^|[^a-z])(is_torch_xla|torch_xla|is_xla|xla)([^a-z]|$)")
+TPU_CHECK = re.compile(r"(^|[^a-z])(is_)?(torch_)?tpus?([^a-z]|$)")
+CPU_CHECK = re.compile(r"(^|[^a-z])cpu([^a-z]|$)")
+DTYPE_CHECK = re.compile(r"(^|[^a-z])(dtype|bfloat16|float16|bf16|fp16|half)([^a-z]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a node stands; functions and loops innermost first."""
+
+    functions: tuple[ast.AST, ...]
+    loops: tuple[ast.AST, ...]
+    hot: bool
+    guarded: bool
+    guard: Guard | None
+    every_n: bool
+
+
+class Contexts:
+    """The contexts of one file's nodes."""
+
+    def __init__(self, module: Tree) -> None:
+        """Wait to be asked: most files have no finding."""
+        self._module = module
+        self._known: dict[ast.AST, Context] = {}
+        self._checks: dict[ast.AST, tuple[Guard | None, bool]] = {}
+
+    def of(self, node: ast.AST) -> Context:
+        """The context of a node."""
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = self._find(node)
+        return known
+
+    def _find(self, node: ast.AST) -> Context:
+        functions: list[ast.AST] = []
+        loops: list[ast.AST] = []
+        guard: Guard | None = None
+        hot = cold = every_n = False
+        below = node
+        for up in self._module.above(node):
+            if isinstance(up, ast.If | ast.IfExp | ast.While) and below is not up.test:
+                kind, rare = self._check(up.test)
+                guard = guard or kind
+                # What is done each nth step is in the step no more; what is not done then, nearly always is.
+                every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and self._in(up.body, below))
+            elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
+                for value in up.values[: next((i for i, v in enumerate(up.values) if v is below), 0)]:
+                    guard = guard or self._check(value)[0]
+            if isinstance(up, LOOPS):
+                inside = not (isinstance(up, ast.For | ast.AsyncFor) and below is up.iter) and below not in up.orelse
+                if inside:
+                    loops.append(up)
+                    hot = hot or (up in self.hot_loops and not cold)
+            elif isinstance(up, DEFINITIONS) and below in up.body:
+                functions.append(up)
+                hot = hot or (up in self.hot_functions and not cold)
+                cold = cold or (not hot and COLD_NAMES.search(up.name.casefold()) is not None)
+            below = up
+        return Context(tuple(functions), tuple(loops), hot and not every_n, guard is not None, guard, every_n)
+
+    @staticmethod
+    def _in(body: object, node: ast.AST) -> bool:
+        return node in body if isinstance(body, list) else node is body
+
+    def _check(self, test: ast.AST) -> tuple[Guard | None, bool]:
+        """Which device a condition asks for, and whether it holds only now and then."""
+        if test not in self._checks:
+            words: list[str] = []
+            rare = False
+            for part in self._module.inside(test):
+                if isinstance(part, ast.Name):
+                    words.append(part.id)
+                elif isinstance(part, ast.Attribute):
+                    words.append(part.attr)
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    words.append(part.value)
+                elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod):
+                    rare = True
+            text = " ".join(words).casefold()
+            rare = rare or any(NOW_AND_THEN.search(word.casefold()) for word in words)
+            self._checks[test] = _guard(text), rare
+        return self._checks[test]
+
+    @cached_property
+    def hot_loops(self) -> frozenset[ast.AST]:
+        """Loops that go round once a step: the innermost around a backward pass, an optimiser's or a whole step."""
+        found: set[ast.AST] = set()
+        for call in self._module.nodes(ast.Call):
+            if not self._steps(call):
+                continue
+            for up in self._module.above(call):
+                if isinstance(up, LOOPS):
+                    found.add(up)
+                    break
+                if isinstance(up, DEFINITIONS):
+                    break
+        for loop in self._module.nodes(*LOOPS):  # a loop over steps whose step is a function of this file
+            calls = (n for n in self._module.inside(loop, functions=False) if isinstance(n, ast.Call))
+            if any(self._called(call) in self._stepping for call in calls):
+                inner = any(n in found for n in self._module.inside(loop) if n is not loop and isinstance(n, LOOPS))
+                if not inner:
+                    found.add(loop)
+        return frozenset(found)
+
+    @cached_property
+    def _stepping(self) -> frozenset[str]:
+        """Names of functions of this file that make a step outside any loop of their own."""
+        names = set()
+        for call in self._module.nodes(ast.Call):
+            if self._steps(call):
+                for up in self._module.above(call):
+                    if isinstance(up, LOOPS):
+                        break
+                    if isinstance(up, DEFINITIONS):
+                        names.add(up.name)
+                        break
+        return frozenset(names - {"step", "__call__"})
+
+    @staticmethod
+    def _steps(call: ast.Call) -> bool:
+        func = call.func
+        if isinstance(func, ast.Name):
+            return STEP_CALLS.match(func.id) is not None
+        if not isinstance(func, ast.Attribute):
+            return False
+        if func.attr == "backward":
+            return not (isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name))
+        if func.attr == "step":
+            owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
+            return re.search(r"optim|^opt|scaler|engine|^model$", owner.casefold()) is not None
+        return STEP_CALLS.match(func.attr) is not None
+
+    @staticmethod
+    def _called(call: ast.Call) -> str:
+        """The name of the function of this file that a call may mean."""
+        func = call.func
+        if isinstance(func, ast.Name):
+            return func.id
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("self", "cls"):
+            return func.attr
+        return ""
+
+    @cached_property
+    def hot_functions(self) -> frozenset[ast.AST]:
+        """Functions that run in the step: by their name, or as hot code of this file calls them."""
+        module = self._module
+        by_name: dict[str, list[ast.AST]] = defaultdict(list)
+        hot: set[ast.AST] = set()
+        for function in module.nodes(*DEFINITIONS):
+            by_name[function.name].append(function)
+            holder = module.parent(function)
+            method = isinstance(holder, ast.ClassDef) and function.name not in ("fwd", "bwd")
+            named = STEP_NAMES.match(function.name) is not None
+            if named and (method or function.name not in ("forward", "backward")):
+                hot.add(function)
+        todo: list[ast.AST] = [*hot, *self.hot_loops]
+        while todo:
+            for part in module.inside(todo.pop()):
+                if not isinstance(part, ast.Call):
+                    continue
+                for function in by_name.get(self._called(part), ()):
+                    if function in hot or COLD_NAMES.search(function.name.casefold()):  # type: ignore[attr-defined]
+                        continue
+                    if self._now_and_then(part):
+                        continue
+                    hot.add(function)
+                    todo.append(function)
+        return frozenset(hot)
+
+    def _now_and_then(self, node: ast.AST) -> bool:
+        """Whether a node of a loop or function runs only at some of its steps."""
+        below = node
+        for up in self._module.above(node):
+            if isinstance(up, ast.If) and below in up.body and self._check(up.test)[1]:
+                return True
+            if isinstance(up, (*LOOPS, *DEFINITIONS)):
+                return False
+            below = up
+        return False
+
+
+def _guard(text: str) -> Guard | None:
+    """Which device the words of a condition ask for."""
+    if XLA_CHECK.search(text):
+        return "xla"
+    if TPU_CHECK.search(text):
+        return "tpu"
+    if CUDA_CHECK.search(text):
+        return "cuda"
+    if CPU_CHECK.search(text):
+        return "cpu"
+    return "dtype" if DTYPE_CHECK.search(text) else None

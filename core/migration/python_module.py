@@ -1,0 +1,63 @@
+"""A Python file as the rules see it: its tree, the context and the value of a node, and how a rule is made.
+
+>>> module = Module("train.py", "import torch.cuda as c\\nfor x in data:\\n    loss.backward()\\n    c.synchronize()")
+>>> call = next(n for n in module.nodes(ast.Call) if module.resolve(n.func) == "torch.cuda.synchronize")
+>>> module.hit(call, "P02")
+Hit(line=4, pattern_id='P02', confidence=0.9, hot=True, guarded=False)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.migration.finding import Hit
+from core.migration.python_context import Context, Contexts
+from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, words
+from core.migration.python_values import Kind, Values
+
+__all__ = ["FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "rule", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A function that finds patterns in nodes of some types."""
+
+    types: tuple[type[ast.AST], ...]
+    find: Callable[[Module, Any], Iterator[Hit]]
+
+
+def rule(*types: type[ast.AST]) -> Callable[[Callable[[Module, Any], Iterator[Hit]]], Rule]:
+    """Make a :class:`Rule` of the function below: ``@rule(ast.Call)``."""
+    return lambda find: Rule(types, find)
+
+
+class Module(Tree):
+    """One parsed file. Raises SyntaxError, ValueError, RecursionError or MemoryError where it cannot be parsed."""
+
+    def __init__(self, path: str, text: str, local_modules: Iterable[str] = (), siblings: Iterable[str] = ()) -> None:
+        """Parse ``text``; ``local_modules`` are files of the same code base, ``siblings`` the paths beside it."""
+        super().__init__(path, text, local_modules, siblings)
+        self._contexts = Contexts(self)
+        self._values = Values(self)
+
+    def context(self, node: ast.AST) -> Context:
+        """Where ``node`` stands: its functions, loops, whether in the training step, behind which check."""
+        return self._contexts.of(node)
+
+    def value(self, node: ast.AST | None) -> Kind:
+        """What kind of value an expression gives, as far as the file tells."""
+        return self._values.of(node)
+
+    def hit(self, node: ast.AST, pattern_id: str, confidence: float = 0.9) -> Hit:
+        """A hit of a pattern at ``node``, with its context."""
+        at = self.context(node)
+        return Hit(getattr(node, "lineno", 1), pattern_id, confidence, at.hot, at.guarded)
+
+    def found(self, rules: Iterable[Rule]) -> Iterator[Hit]:
+        """What the rules find in the file."""
+        for each in rules:
+            for node in self.nodes(*each.types):
+                yield from each.find(self, node)

@@ -1,0 +1,277 @@
+"""What kind of value an expression gives, as far as one file tells: a tensor, a NumPy array, a Python number, …"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Literal
+
+from core.migration.python_tree import Tree, words
+
+Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
+DEPTH = 30  # expressions within expressions that are followed
+
+TO_PYTHON = words(
+    "item tolist size dim numel nelement ndimension stride element_size type get_device storage_offset data_ptr keys "
+    "is_floating_point is_complex is_contiguous is_cuda is_sparse split_lines strip lower upper format join "
+    "startswith endswith encode decode append extend index get_lr get_last_lr state_dict perf_counter time"
+)
+OF_TENSOR = words("T mT H grad data real imag")
+PYTHON_OF_TENSOR = words("shape ndim dtype device is_cuda requires_grad layout itemsize nbytes names")
+FROM_HOST = words("torch.tensor torch.as_tensor torch.from_numpy torch.FloatTensor torch.LongTensor")
+FACTORIES = words(
+    "zeros ones empty full rand randn randint randperm arange linspace eye tensor as_tensor from_numpy Tensor "
+    "FloatTensor LongTensor BoolTensor IntTensor"
+)
+# Functions of torch that give no tensor.
+NOT_TENSORS = words(
+    "device dtype compile load save is_tensor is_floating_point is_complex finfo iinfo get_default_dtype Size numel "
+    "get_rng_state manual_seed seed initial_seed set_default_dtype set_grad_enabled no_grad enable_grad inference_mode "
+    "autocast get_num_threads set_num_threads Generator is_autocast_enabled get_autocast_dtype is_grad_enabled "
+    "is_inference set_float32_matmul_precision get_float32_matmul_precision use_deterministic_algorithms typename "
+    "result_type promote_types can_cast broadcast_shapes import_ir_module is_storage allclose equal is_nonzero"
+)
+TENSOR_MODULES = re.compile(r"^torch\.(nn\.functional|fft|linalg|special|sparse)\.[a-z]\w*$")
+PYTHON_CALLS = words(
+    "int float bool str len round range sorted list dict set tuple min max sum abs print repr hash id ord isinstance "
+    "type enumerate zip open getattr hasattr divmod pow any all bytes format iter next"
+)
+PYTHON_MODULES = words("math os sys re json time random collections itertools pathlib copy datetime")
+TENSOR_TYPES = re.compile(r"(^|\.)(Tensor|FloatTensor|LongTensor|BoolTensor)$")
+ARRAY_TYPES = re.compile(r"(^|\.)(ndarray|NDArray|ArrayLike)$")
+PYTHON_TYPES = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "bytes"))
+
+
+class Values:
+    """The kinds of one file's expressions."""
+
+    def __init__(self, module: Tree) -> None:
+        """Wait to be asked."""
+        self._module = module
+        self._known: dict[ast.AST, Kind] = {}
+        self._open: set[ast.AST] = set()
+
+    def of(self, node: ast.AST | None, depth: int = 0) -> Kind:
+        """The kind of an expression; unknown where the file does not tell."""
+        if node is None or depth > DEPTH or node in self._open:
+            return "unknown"
+        known = self._known.get(node)
+        if known is None:
+            self._open.add(node)
+            known = self._find(node, depth + 1)
+            self._open.discard(node)
+            self._known[node] = known  # also where it goes round in a circle, which would take for ever otherwise
+        return known
+
+    def _find(self, node: ast.AST, depth: int) -> Kind:
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda | ast.BoolOp):
+            return "python"
+        if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp):
+            return "python"
+        if isinstance(node, ast.GeneratorExp):
+            return "python"
+        if isinstance(node, ast.BinOp):
+            if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
+                return "python"
+            return _joined(self.of(node.left, depth), self.of(node.right, depth))
+        if isinstance(node, ast.UnaryOp):
+            return "python" if isinstance(node.op, ast.Not) else self.of(node.operand, depth)
+        if isinstance(node, ast.Compare):
+            if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops):
+                return "python"
+            kind = self.of(node.left, depth)
+            for other in node.comparators:
+                kind = _joined(kind, self.of(other, depth))
+            return kind
+        if isinstance(node, ast.IfExp):
+            first, second = self.of(node.body, depth), self.of(node.orelse, depth)
+            if second in (first, "python"):
+                return first
+            return second if first == "python" else "unknown"
+        if isinstance(node, ast.Subscript):
+            kind = self.of(node.value, depth)
+            return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
+        if isinstance(node, ast.NamedExpr | ast.Starred | ast.Await):
+            return self.of(node.value, depth)
+        if isinstance(node, ast.Call):
+            return self._call(node, depth)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._name(node, depth)
+        return "unknown"
+
+    def _name(self, node: ast.Name | ast.Attribute, depth: int) -> Kind:
+        found = self._module.bindings(node)
+        if found:
+            kinds = {self._bound(b, node, depth) for b in found if not _is_none(b)}
+            kinds.discard("unknown") if len(kinds) > 1 and kinds - {"unknown"} == {"tensor"} else None
+            if len(kinds) == 1:
+                return kinds.pop()
+            if kinds in ({"tensor", "python"}, {"tensor", "host_tensor"}):
+                return "tensor"  # as `total = 0` before a loop that adds tensors
+            return "unknown"
+        if isinstance(node, ast.Attribute):
+            kind = self.of(node.value, depth)
+            if kind in ("tensor", "host_tensor"):
+                return "python" if node.attr in PYTHON_OF_TENSOR else kind if node.attr in OF_TENSOR else "unknown"
+            if node.attr in ("grad", "logits", "loss"):
+                return "tensor"
+            if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
+                return "python"
+        return "unknown"
+
+    def _bound(self, bound: ast.AST | str, name: ast.expr, depth: int) -> Kind:
+        if isinstance(bound, str):
+            return "unknown"
+        if isinstance(bound, ast.arg):
+            return self._annotated(bound)
+        if isinstance(bound, ast.For | ast.AsyncFor | ast.comprehension):
+            over = bound.iter
+            if isinstance(bound.target, ast.Name):
+                if isinstance(over, ast.Call) and self._module.resolve(over.func) in ("range", "len"):
+                    return "python"
+                kind = self.of(over, depth)
+                return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
+            first = isinstance(bound.target, ast.Tuple) and bound.target.elts and _same(bound.target.elts[0], name)
+            if first and isinstance(over, ast.Call) and self._module.resolve(over.func) == "enumerate":
+                return "python"
+            return "unknown"
+        if isinstance(bound, ast.AugAssign):
+            return self.of(bound.value, depth)
+        whole = getattr(bound, "whole", None)
+        if whole is not None:  # one of several results
+            if isinstance(whole, ast.Attribute) and whole.attr == "shape":
+                return "python"
+            kind = self.of(whole, depth)
+            if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and whole.func.attr == "size":
+                return "python"
+            return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
+        if isinstance(bound, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.withitem):
+            return "unknown"
+        return self.of(bound, depth)
+
+    def _annotated(self, arg: ast.arg) -> Kind:
+        note = arg.annotation
+        if isinstance(note, ast.BinOp):  # Tensor | None
+            note = note.left
+        if isinstance(note, ast.Subscript) and (self._module.resolve(note.value) or "").endswith("Optional"):
+            note = note.slice
+        if isinstance(note, ast.Constant) and isinstance(note.value, str):
+            text: str | None = note.value
+        else:
+            base = note.value if isinstance(note, ast.Subscript) else note
+            text = self._module.resolve(base) or getattr(base, "id", None)
+        if text is None:
+            return "unknown"
+        if TENSOR_TYPES.search(text):
+            return "tensor"
+        if ARRAY_TYPES.search(text):
+            return "numpy"
+        if text in PYTHON_TYPES:
+            return "python"
+        if text.startswith("torch.nn.") and text.endswith("Module"):
+            return "module"
+        return "optimizer" if text.endswith("Optimizer") else "unknown"
+
+    def _call(self, node: ast.Call, depth: int) -> Kind:
+        module = self._module
+        dotted = module.resolve(node.func)
+        if dotted is not None:
+            kind = self._library(dotted, node, depth)
+            if kind is not None:
+                return kind
+        if isinstance(node.func, ast.Name | ast.Attribute):
+            annotated = self._returned(node.func)
+            if annotated is not None:
+                return annotated
+        if not isinstance(node.func, ast.Attribute):
+            return "unknown"
+        method, owner = node.func.attr, self.of(node.func.value, depth)
+        if method in TO_PYTHON:
+            return "python"
+        if owner == "numpy":
+            return "numpy"
+        if method == "numpy":
+            return "numpy"
+        if owner in ("tensor", "host_tensor") or method in ("cpu", "cuda", "detach", "to"):
+            if method == "cpu" or (method == "to" and _to_host(node)):
+                return "host_tensor" if owner != "unknown" or method == "cpu" else "unknown"
+            moved = method == "to" and node.args and not _is_dtype(node.args[0]) and owner != "unknown"
+            if method == "cuda" or moved:
+                return "tensor"
+            return owner
+        return "unknown"
+
+    def _returned(self, func: ast.expr) -> Kind | None:
+        """What a function of this file says that it returns."""
+        for bound in self._module.bindings(func):
+            if isinstance(bound, ast.FunctionDef | ast.AsyncFunctionDef) and bound.returns is not None:
+                kind = self._annotated(ast.arg("", bound.returns))
+                return kind if kind != "unknown" else None
+        return None
+
+    def _library(self, dotted: str, node: ast.Call, depth: int) -> Kind | None:
+        """What a function of a known library gives; None where the library is not known."""
+        root, _, rest = dotted.partition(".")
+        if root == "torch":
+            if not rest or rest[0] == "_":
+                return "unknown"
+            if "." not in rest:
+                if rest in NOT_TENSORS:
+                    return "unknown"
+                if rest in FACTORIES:
+                    device = next((k.value for k in node.keywords if k.arg == "device"), None)
+                    on_host = isinstance(device, ast.Constant) and device.value == "cpu"
+                    if device is None and dotted in FROM_HOST and node.args:
+                        given = self.of(node.args[0], depth)
+                        return "tensor" if given == "tensor" else "host_tensor"
+                    return "host_tensor" if device is None or on_host else "tensor"
+                if rest[0].isupper():
+                    return "unknown"
+                given = self.of(node.args[0], depth) if node.args else "unknown"
+                return "host_tensor" if given == "host_tensor" else "tensor"
+            if TENSOR_MODULES.match(dotted) or rest.startswith("Tensor."):
+                return "tensor"
+            if rest.startswith("nn.utils.clip_grad_norm"):
+                return "tensor"
+            if rest.startswith("optim."):
+                return "optimizer" if rest.split(".")[-1][0].isupper() and "lr_scheduler" not in rest else "unknown"
+            if rest.startswith("nn.") and rest.split(".")[-1][0].isupper():
+                return "module"
+            return "unknown"
+        if root in ("numpy", "cupy", "scipy", "pandas", "sklearn"):
+            return "numpy" if root != "cupy" else "unknown"
+        if "." not in dotted:
+            return "python" if dotted in PYTHON_CALLS else None
+        return "python" if root in PYTHON_MODULES else None
+
+
+def _joined(first: Kind, second: Kind) -> Kind:
+    """The kind of an operation on two values."""
+    kinds: tuple[Kind, ...] = ("tensor", "host_tensor", "numpy")
+    for kind in kinds:
+        if kind in (first, second):
+            return kind
+    return "python" if first == second == "python" else "unknown"
+
+
+def _is_none(bound: ast.AST | str) -> bool:
+    return isinstance(bound, ast.Constant) and bound.value is None
+
+
+def _same(target: ast.expr, name: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and isinstance(name, ast.Name) and target.id == name.id
+
+
+def _to_host(call: ast.Call) -> bool:
+    """Whether ``.to(…)`` names the host."""
+    first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "device"), None)
+    if isinstance(first, ast.Call) and first.args:
+        first = first.args[0]
+    return isinstance(first, ast.Constant) and first.value == "cpu"
+
+
+def _is_dtype(node: ast.expr) -> bool:
+    """Whether an argument of ``.to`` is a dtype and no device."""
+    return isinstance(node, ast.Attribute) and (
+        node.attr == "dtype" or (isinstance(node.value, ast.Name) and node.value.id == "torch")
+    )
