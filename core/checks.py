@@ -27,6 +27,7 @@ READ = {
     "access": records.columns_of(records.Access),
     "offer_rules": records.columns_of(records.OfferRule),
     "maturity": ("family", "setting", "factor_low", "factor_likely", "factor_high", "source"),
+    "migration_constants": records.columns_of(records.Constant),
     "slices": ("accelerator_id", "chips", "shape", "sold_as", "unit"),
     "aliases": ("alias", "accelerator_id", "chips", "kind"),
     "peak_limits": ("scope", "numerator", "denominator", "max_ratio", "source"),
@@ -55,6 +56,10 @@ ORDERED = {
     "architectures": (("n_window_layers", "n_layers"), ("n_moe_layers", "n_layers"), ("top_k", "n_experts")),
     "presets": (("active_params", "params"), ("budget_usd", "cash_usd")),
     "maturity": (("factor_low", "factor_likely"), ("factor_likely", "factor_high")),
+    "migration_patterns": (("days_low", "days_likely"), ("days_likely", "days_high")),
+    "migration_constants": (("low", "likely"), ("likely", "high")),
+    "migration_paths": (("model_low", "model_likely"), ("model_likely", "model_high")),
+    "migration_phases": (("days_low", "days_likely"), ("days_likely", "days_high")),
 }
 """Pairs of columns of which the second is never the smaller."""
 

@@ -139,7 +139,21 @@ ROWS: dict[str, tuple[Cells, ...]] = {
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
-LATER_TABLES = ("silicon", "software_stacks", "publishers", "maturity")
+LATER_TABLES = (
+    "silicon",
+    "software_stacks",
+    "publishers",
+    "maturity",
+    "migration_patterns",
+    "migration_paths",
+    "migration_phases",
+    "migration_sizes",
+    "migration_typical",
+    "migration_constants",
+    "migration_risks",
+    "migration_symptoms",
+    "effort_reports",
+)
 """Tables about the model rather than about a day, added since: a snapshot without one has today's."""
 
 
