@@ -1,0 +1,247 @@
+"""What a file imports of accelerator packages and where it refers to them: the common ground of most rules.
+
+A reference is the longest dotted expression, ``torch.cuda.get_device_name`` and not ``torch.cuda`` within it, with
+its aliases followed. A name that a file itself assigned (``sync = torch.cuda.synchronize``) was a reference where it
+was assigned and is none where it is used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.migration.finding import Hit
+from core.migration.python_context import TPU_CHECK, XLA_CHECK
+from core.migration.python_module import FUNCTIONS, Module
+
+# Top-level packages whose names the rules ask for; a file that imports none of them is not looked through.
+_PACKAGES = (
+    "torch deepspeed triton bitsandbytes xformers apex flash_attn flash_attn_interface flash_attn_3 torchao accelerate "
+    "transformer_engine transformers lightning lightning_fabric pytorch_lightning vllm sglang submitit fairscale cupy "
+    "numba pycuda cutlass auto_gptq gptqmodel awq kernels tilelang trl msamp"
+)
+PACKAGES = frozenset(_PACKAGES.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A dotted name in use."""
+
+    node: ast.expr
+    dotted: str
+    call: ast.Call | None  # the call of it, if it is called
+    annotation: bool  # in the annotation of a variable, argument or result
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One name of an import statement."""
+
+    alias: ast.alias
+    statement: ast.Import | ast.ImportFrom
+    dotted: str  # what it names, as "torch.nn.parallel.DistributedDataParallel"
+    package: str  # the module it comes from, as "torch.nn.parallel"
+
+
+@lru_cache(maxsize=4)
+def imports(module: Module) -> tuple[Imported, ...]:
+    """Names imported from other code bases, in order of lines; what only type checkers import is left out.
+
+    >>> m = Module("a.py", "from torch import cuda as c, nn\\nimport torch.distributed as d\\nfrom .x import y")
+    >>> [(i.dotted, i.package) for i in imports(m)]
+    [('torch.cuda', 'torch'), ('torch.nn', 'torch'), ('torch.distributed', 'torch.distributed')]
+    """
+    found = []
+    for statement in module.nodes(ast.Import):
+        for alias in statement.names:
+            if alias.name.partition(".")[0] not in module.local_modules:
+                found.append(Imported(alias, statement, alias.name, alias.name))
+    for statement in module.nodes(ast.ImportFrom):
+        package = statement.module or ""
+        if not statement.level and package.partition(".")[0] not in module.local_modules:
+            for alias in statement.names:
+                found.append(Imported(alias, statement, f"{package}.{alias.name}", package))
+    kept = [i for i in found if not _for_types_only(module, i.statement)]
+    return tuple(sorted(kept, key=lambda i: (i.alias.lineno, i.alias.col_offset)))
+
+
+@lru_cache(maxsize=4)
+def references(module: Module) -> tuple[Reference, ...]:
+    """All references to names of :data:`PACKAGES`, in order of lines.
+
+    >>> m = Module("a.py", "from torch import cuda as c\\ns = c.synchronize\\ns()\\nn = c.device_count()")
+    >>> [(r.dotted, r.node.lineno, r.call is not None) for r in references(m)]
+    [('torch.cuda.synchronize', 2, False), ('torch.cuda.device_count', 4, True)]
+    """
+    if not module.imports & PACKAGES and "import_module" not in module.text:
+        return ()
+    found = []
+    for node in module.nodes(ast.Attribute, ast.Name):
+        parent = module.parent(node)
+        if isinstance(parent, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
+            continue
+        dotted = module.resolve(node)
+        if dotted is None or dotted.partition(".")[0] not in PACKAGES or _assigned(module, node):
+            continue
+        call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        found.append(Reference(node, dotted, call, _annotates(module, node)))
+    for call in module.nodes(ast.Call):  # getattr(torch.cuda, "synchronize")
+        if isinstance(call.func, ast.Name) and call.func.id == "getattr":
+            dotted, parent = module.resolve(call), module.parent(call)
+            if dotted is not None and dotted.partition(".")[0] in PACKAGES and not isinstance(parent, ast.Attribute):
+                outer = parent if isinstance(parent, ast.Call) and parent.func is call else None
+                found.append(Reference(call, dotted, outer, False))
+    return tuple(sorted(found, key=lambda r: (r.node.lineno, r.node.col_offset)))
+
+
+def _assigned(module: Module, node: ast.expr) -> bool:
+    """Whether a name, or ``self.x``, is bound by assignments and no import."""
+    bound = module.bindings(node)
+    if not bound:
+        return False
+    return not any(isinstance(b, str) or (isinstance(b, ast.Call) and _imports(b)) for b in bound)
+
+
+def _imports(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in ("import_module", "__import__")
+
+
+def _annotates(module: Module, node: ast.AST) -> bool:
+    below = node
+    for up in module.above(node):
+        if isinstance(up, ast.AnnAssign | ast.arg):
+            return below is up.annotation
+        if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef):
+            return below is up.returns
+        if isinstance(up, ast.stmt):
+            return False
+        below = up
+    return False
+
+
+def _for_types_only(module: Module, node: ast.AST) -> bool:
+    below = node
+    for up in module.above(node):
+        if isinstance(up, ast.If) and below in up.body and "TYPE_CHECKING" in ast.dump(up.test):
+            return True
+        below = up
+    return False
+
+
+def found(module: Module, node: ast.AST, pattern_id: str, confidence: float = 0.9, line: int = 0) -> Iterator[Hit]:
+    """A hit at ``node`` (or at ``line``), unless the same code has a branch of its own for XLA or TPU."""
+    if module.is_cuda_twin or has_xla_side(module, node):
+        return
+    hit = module.hit(node, pattern_id, confidence)
+    yield Hit(line, pattern_id, confidence, hit.hot, hit.guarded) if line else hit
+
+
+def found_import(module: Module, imported: Imported, pattern_id: str, confidence: float = 0.9) -> Iterator[Hit]:
+    """A hit at the line of an imported name, unless something else stands in for it where it cannot be imported."""
+    if not has_substitute(module, imported):
+        yield from found(module, imported.statement, pattern_id, confidence, imported.alias.lineno)
+
+
+def has_xla_side(module: Module, node: ast.AST) -> bool:
+    """Whether ``node`` is the other side of a check for XLA or TPU: its port is written.
+
+    >>> m = Module("a.py", "if is_torch_xla_available():\\n    a()\\nelse:\\n    b()")
+    >>> [has_xla_side(m, call) for call in sorted(m.nodes(ast.Call), key=lambda c: c.lineno)]
+    [False, False, True]
+    """
+    below = node
+    for up in module.above(node):
+        if isinstance(up, ast.If | ast.IfExp) and below is not up.test:
+            test, other = up.test, below is up.orelse or (isinstance(up.orelse, list) and below in up.orelse)
+            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                test, other = test.operand, not other
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq | ast.NotIn | ast.IsNot):
+                other = not other
+            if other and _asks_for_xla(module, test):
+                return True
+        below = up
+    return False
+
+
+def _asks_for_xla(module: Module, test: ast.AST) -> bool:
+    if not isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.Compare):
+        return False
+    words = []
+    for part in module.inside(test):
+        if isinstance(part, ast.Name):
+            words.append(part.id)
+        elif isinstance(part, ast.Attribute):
+            words.append(part.attr)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            words.append(part.value)
+    text = " ".join(words).casefold()
+    return XLA_CHECK.search(text) is not None or TPU_CHECK.search(text) is not None
+
+
+def has_substitute(module: Module, imported: Imported) -> bool:
+    """Whether ``except ImportError`` binds the imported name to something that works in its place.
+
+    >>> m = Module("a.py", "try:\\n from apex import Norm\\nexcept ImportError:\\n from torch.nn import Norm")
+    >>> has_substitute(m, imports(m)[0])
+    True
+    """
+    tries = module.parent(imported.statement)
+    if not isinstance(tries, ast.Try) or imported.statement not in tries.body:
+        return False
+    name = imported.alias.asname or imported.alias.name.partition(".")[0]
+    for handler in tries.handlers:
+        for part in module.inside(handler):
+            if isinstance(part, ast.Import | ast.ImportFrom):
+                if name in (a.asname or a.name.partition(".")[0] for a in part.names):
+                    return True
+            elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if part.name == name and not _only_raises(part):
+                    return True
+            elif (
+                isinstance(part, ast.Assign)
+                and isinstance(part.value, ast.Name | ast.Attribute)
+                and any(isinstance(t, ast.Name) and t.id == name for t in part.targets)
+            ):
+                return True
+    return False
+
+
+def _only_raises(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    return any(isinstance(statement, ast.Raise) for statement in definition.body)
+
+
+def is_swallowed(module: Module, node: ast.AST) -> bool:
+    """Whether an exception of ``node`` is caught and passed over: the code goes on without the answer."""
+    below = node
+    for up in module.above(node):
+        if isinstance(up, ast.Try) and below in up.body:
+            for handler in up.handlers:
+                caught = handler.type is None or module.resolve(handler.type) in ("Exception", "BaseException")
+                if caught and all(isinstance(s, ast.Pass) for s in handler.body):
+                    return True
+        if isinstance(up, FUNCTIONS):
+            return False
+        below = up
+    return False
+
+
+def text_of(node: ast.AST | None) -> str | None:
+    """The text of a literal; the first piece of a formatted one ("cuda:" of ``f"cuda:{rank}"``)."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return text_of(node.values[0])
+    return None
+
+
+def keyword(call: ast.Call, *names: str) -> ast.keyword | None:
+    """The keyword argument of one of these names."""
+    return next((k for k in call.keywords if k.arg in names), None)
+
+
+def is_true(node: ast.AST) -> bool:
+    """Whether an expression is not a literal that means no."""
+    return not (isinstance(node, ast.Constant) and not node.value)

@@ -1,0 +1,336 @@
+"""Rules on devices: CUDA strings and calls, back-end flags, pinned memory, random numbers, peak FLOP/s, environment."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from core.migration.finding import Hit
+from core.migration.python_module import FUNCTIONS, Module, Rule, rule
+from core.migration.references import (
+    Reference,
+    found,
+    is_swallowed,
+    is_true,
+    keyword,
+    references,
+    text_of,
+)
+
+CUDA_TEXT = re.compile(r"^cuda(:(\d+|%[ds]|\{.*|$)|$)")
+DEVICE_NAME = re.compile(r"(^|_)(device|dev|device_type|device_str|device_name|map_location|accelerator_type)$")
+# Arguments of other functions that take a device first.
+DEVICE_FIRST = frozenset(("torch.device", "torch.set_default_device", "torch.jit.load"))
+# A literal device in these calls is part of what the call itself is: autocast, a generator, a mesh.
+OWN_PATTERN = re.compile(
+    r"^torch(\.cuda)?(\.amp)?(\.grad_scaler|\.autocast_mode)?\.(autocast|custom_fwd|custom_bwd|GradScaler|Generator)$|"
+    r"^torch\.cuda\.|^torch\.distributed\.(device_mesh\.)?init_device_mesh$|^torch\.compile$"
+)
+GPU_TENSOR = re.compile(r"^torch\.cuda\.\w+(Tensor|Storage)$")
+RANDOM = re.compile(r"^torch\.cuda(\.random)?\.(manual_seed|seed|initial_seed|[gs]et_rng_state)\w*$")
+BACKENDS = re.compile(r"^torch\.backends\.(cudnn|cuda)\b(?!\.(enable_\w*sdp|sdp_kernel|\w*sdp_enabled))")
+PRECISION = "torch.set_float32_matmul_precision"
+# Names of torch.cuda that are patterns of other families: graphs and streams, mixed precision, profiling.
+_ELSEWHERE = (
+    "amp nvtx profiler cudart CUDAGraph graph graphs graph_pool_handle make_graphed_callables Stream ExternalStream "
+    "stream set_stream default_stream StreamContext is_current_stream_capturing random"
+)
+ELSEWHERE = frozenset(_ELSEWHERE.split())
+RAW = re.compile(r"^torch\._C\._cuda_\w+$")
+PEAK = re.compile(
+    r"(peak|promised|theoretical|hardware|gpu|device|max|hw)\w*_?t?flops|t?flops\w*_(peak|promised|theoretical|max)",
+    re.IGNORECASE,
+)
+GPU_NAME = re.compile(
+    r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
+)
+ENVIRONMENT = re.compile(r"^(NCCL|CUDA|TORCH_NCCL)_[A-Z0-9_]+$")
+
+
+def is_cuda(node: ast.AST | None) -> bool:
+    """Whether an expression is the text of a CUDA device.
+
+    >>> [is_cuda(ast.parse(t, mode="eval").body) for t in ("'cuda'", "f'cuda:{i}'", "'cuda:%d'", "'cuda is fast'")]
+    [True, True, True, False]
+    """
+    text = text_of(node)
+    return text is not None and CUDA_TEXT.match(text) is not None
+
+
+@rule(ast.Constant)
+def device_strings(module: Module, node: ast.Constant) -> Iterator[Hit]:
+    """P01: a CUDA device where a device is meant, not in a message, a comparison or a list of choices."""
+    text = node.value
+    if isinstance(text, str) and text.startswith("cuda") and CUDA_TEXT.match(text) and _means_device(module, node):
+        yield from found(module, node, "P01", 0.95)
+
+
+def _means_device(module: Module, node: ast.Constant) -> bool:
+    """Whether the text stands where a device is given: climb to the assignment, argument or result it flows into."""
+    below: ast.AST = node
+    for up in module.above(node):
+        if isinstance(up, ast.IfExp):
+            if below is up.test or _derived(up):
+                return False
+        elif isinstance(up, ast.BinOp) and isinstance(up.op, ast.Add | ast.Mod):
+            if below is not up.left:
+                return False
+        elif isinstance(up, ast.Call):
+            named = isinstance(up.func, ast.Attribute) and up.func.attr in ("format", "get", "getenv", "lower")
+            if not named or (below is up.func) is (isinstance(up.func, ast.Attribute) and up.func.attr == "get"):
+                return _is_device_argument(module, up, below)
+        elif isinstance(up, ast.keyword):
+            call = module.parent(up)
+            return isinstance(call, ast.Call) and _is_device_argument(module, call, up)
+        elif isinstance(up, ast.Assign):
+            return any(_names_device(target) for target in up.targets) and below is up.value
+        elif isinstance(up, ast.AnnAssign | ast.NamedExpr):
+            return below is up.value and _names_device(up.target)
+        elif isinstance(up, ast.Dict):
+            return _keyed_as_device(up, below)
+        elif isinstance(up, ast.arguments):
+            return _defaults_device(up, below)
+        elif isinstance(up, ast.Return):
+            function = module.function(up)
+            return isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and "device" in function.name.casefold()
+        elif not isinstance(up, ast.BoolOp | ast.JoinedStr | ast.FormattedValue | ast.Attribute | ast.Subscript):
+            return False
+        below = up
+    return False
+
+
+def _derived(choice: ast.IfExp) -> bool:
+    """Whether "cuda" is only read off another device's text: ``"cuda" if "cuda" in device else "cpu"``."""
+    test = choice.test
+    if isinstance(test, ast.Compare):
+        return any(is_cuda(part) for part in (test.left, *test.comparators))
+    return isinstance(test, ast.Call) and any(is_cuda(a) for a in test.args)
+
+
+def _names_device(target: ast.AST) -> bool:
+    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
+    if isinstance(target, ast.Subscript):
+        name = text_of(target.slice)
+    return isinstance(name, str) and DEVICE_NAME.search(name.casefold()) is not None
+
+
+def _is_device_argument(module: Module, call: ast.Call, argument: ast.AST) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    dotted = module.resolve(call.func) or ""
+    if OWN_PATTERN.match(dotted):
+        return False
+    if isinstance(argument, ast.keyword):
+        if argument.arg == "default" and name == "add_argument":
+            flags = [text_of(a) or "" for a in call.args]
+            return any(DEVICE_NAME.search(flag.lstrip("-").replace("-", "_").casefold()) for flag in flags)
+        if argument.arg == "default" and name in ("field", "Field", "Option", "option"):
+            up = module.parent(call)
+            return isinstance(up, ast.AnnAssign) and _names_device(up.target)
+        return argument.arg is not None and DEVICE_NAME.search(argument.arg.casefold()) is not None
+    if argument not in call.args:
+        return False
+    if name in ("to", "to_empty", "to_device", "move_to_device"):
+        return True
+    return argument is call.args[0] and (dotted in DEVICE_FIRST or name == "device")
+
+
+def _keyed_as_device(table: ast.Dict, value: ast.AST) -> bool:
+    at = next((i for i, v in enumerate(table.values) if v is value), None)
+    key = text_of(table.keys[at]) if at is not None else None
+    return key is not None and DEVICE_NAME.search(key.casefold()) is not None
+
+
+def _defaults_device(arguments: ast.arguments, value: ast.AST) -> bool:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    return any(default is value and DEVICE_NAME.search(a.arg.casefold()) for a, default in pairs)
+
+
+@rule(ast.Call)
+def moves_and_pins(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P01: ``.cuda()``. P26: pinned memory and copies that do not wait."""
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr in ("cuda", "pin_memory"):
+        if func.attr == "pin_memory":
+            yield from found(module, node, "P26", 0.95, func.end_lineno or node.lineno)
+        elif not (isinstance(func.value, ast.Name) and func.value.id in module.imports):
+            yield from found(module, node, "P01", 0.95, func.end_lineno or node.lineno)
+            return
+    pinned = keyword(node, "pin_memory", "non_blocking", "pin_memory_device")
+    if pinned is None or not is_true(pinned.value):
+        return
+    device = keyword(node, "device")
+    if not (device is not None and is_cuda(device.value)) and not any(is_cuda(a) for a in node.args):
+        yield from found(module, node, "P26", 0.9, pinned.value.lineno)
+
+
+@rule(ast.Module)
+def cuda_names(module: Module, node: ast.Module) -> Iterator[Hit]:
+    """P02: torch.cuda and its raw bindings. P25: back-end flags. P30: random numbers. P01: tensor types of CUDA."""
+    for ref in references(module):
+        dotted = ref.dotted
+        if not dotted.startswith("torch.") or ref.annotation:
+            continue
+        if _sets_precision(ref):
+            yield from found(module, ref.node, "P25")
+        elif RANDOM.match(dotted) or (dotted == "torch.Generator" and _on_cuda(ref.call)):
+            yield from found(module, ref.node, "P30")
+        elif GPU_TENSOR.match(dotted):
+            yield from found(module, ref.node, "P01")
+        elif _is_api(ref) and not _only_guards(module, ref):
+            yield from found(module, ref.node, "P02", 0.95)
+
+
+def _sets_precision(ref: Reference) -> bool:
+    """Whether a flag of the CUDA back ends is set, or a function of theirs called; to read one is no work."""
+    if ref.dotted == PRECISION:
+        return ref.call is not None
+    setting = isinstance(ref.node, ast.Attribute) and isinstance(ref.node.ctx, ast.Store)
+    return BACKENDS.match(ref.dotted) is not None and (setting or ref.call is not None)
+
+
+def _on_cuda(call: ast.Call | None) -> bool:
+    if call is None:
+        return False
+    device = keyword(call, "device")
+    return is_cuda(device.value) if device is not None else any(is_cuda(a) for a in call.args)
+
+
+def _is_api(ref: Reference) -> bool:
+    if RAW.match(ref.dotted):
+        return True
+    if not ref.dotted.startswith("torch.cuda."):
+        return False
+    name = ref.dotted.split(".")[2]
+    return name not in ELSEWHERE and not (name == "current_stream" and ref.call is not None)
+
+
+def _only_guards(module: Module, ref: Reference) -> bool:
+    """Whether this asks only if CUDA is there, before code that is found by itself, or may fail in silence."""
+    if ref.dotted != "torch.cuda.is_available":
+        return is_swallowed(module, ref.node) and module.context(ref.node).guard == "cuda"
+    below: ast.AST = ref.node
+    for up in module.above(ref.node):
+        if isinstance(up, ast.If | ast.IfExp):
+            if below is not up.test:
+                return False
+            parts = up.body if isinstance(up.body, list) else [up.body]
+            if _negated(up.test, ref.node):
+                parts = up.orelse if isinstance(up.orelse, list) else [up.orelse]
+            return any(_uses_cuda(module, part) for part in parts)
+        if not isinstance(up, ast.Call | ast.BoolOp | ast.UnaryOp | ast.Compare):
+            return False
+        if isinstance(up, ast.Call) and up.func is not below:
+            return False
+        below = up
+    return False
+
+
+def _negated(test: ast.AST, node: ast.AST) -> bool:
+    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+
+
+def _uses_cuda(module: Module, body: ast.AST) -> bool:
+    for part in module.inside(body):
+        if isinstance(part, ast.Constant | ast.JoinedStr) and is_cuda(part):
+            return True
+        if isinstance(part, ast.Attribute):
+            dotted = module.resolve(part) or ""
+            if part.attr == "cuda" or dotted.startswith(("torch.cuda.", "torch.backends.cu")):
+                return True
+    return False
+
+
+@rule(ast.Assign, ast.AnnAssign)
+def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hit]:
+    """P44: the peak of a GPU, as a number, a table by name of GPU, or from a function that knows it."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "") for t in targets]
+    value = node.value
+    named = any(PEAK.search(name) for name in names)
+    if isinstance(value, ast.Dict):
+        keys = [text_of(key) or "" for key in value.keys]
+        gpus = sum(1 for key in keys if GPU_NAME.search(key.replace("_", " ").replace("-", " ")))
+        flops = named or any("flops" in name.casefold() for name in names) or any(map(_is_flops, value.values))
+        if gpus and flops and not _in_peak_function(module, node):
+            yield from found(module, node, "P44")
+    elif (
+        named
+        and value is not None
+        and (_is_flops(value) or _asks_for_peak(value))
+        and not _in_peak_function(module, node)
+    ):
+        yield from found(module, node, "P44")
+
+
+@rule(ast.FunctionDef, ast.AsyncFunctionDef)
+def peak_functions(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Hit]:
+    """P44: a function that gives the peak of a device."""
+    if PEAK.search(node.name) and not _in_peak_function(module, node):
+        yield from found(module, node, "P44")
+
+
+def _is_flops(node: ast.AST) -> bool:
+    """Whether an expression is a number of FLOP/s as of an accelerator: 1e13 … 1e17, or a product of such."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return any(isinstance(s, ast.Constant) and s.value in (1e12, 1e15) for s in (node.left, node.right))
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and 1e13 <= abs(node.value) <= 1e17
+
+
+def _asks_for_peak(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return PEAK.search(name) is not None
+
+
+def _in_peak_function(module: Module, node: ast.AST) -> bool:
+    return any(isinstance(up, FUNCTIONS) and PEAK.search(getattr(up, "name", "")) for up in module.above(node))
+
+
+@rule(ast.Module)
+def environment(module: Module, node: ast.Module) -> Iterator[Hit]:
+    """P53: variables of NCCL and CUDA that are set; a block of them is one place."""
+    places: dict[ast.AST, ast.Constant] = {}
+    for text in module.nodes(ast.Constant):
+        if isinstance(text.value, str) and ENVIRONMENT.match(text.value) and _sets(module, text):
+            scope = module.scope(text)
+            if scope not in places or places[scope].lineno > text.lineno:
+                places[scope] = text
+    for text in places.values():
+        yield from found(module, text, "P53")
+
+
+def _sets(module: Module, name: ast.Constant) -> bool:
+    up = module.parent(name)
+    if isinstance(up, ast.Subscript):
+        return isinstance(up.ctx, ast.Store) and module.resolve(up.value) == "os.environ"
+    if isinstance(up, ast.Dict):
+        call = module.parent(up)
+        return isinstance(call, ast.Call) and module.resolve(call.func) == "os.environ.update"
+    setters = ("os.environ.setdefault", "os.putenv")
+    return isinstance(up, ast.Call) and module.resolve(up.func) in setters and name is up.args[0]
+
+
+@rule(ast.Assign)
+def tied_weights(module: Module, node: ast.Assign) -> Iterator[Hit]:
+    """P57: two modules share a weight; a move to another device can untie them."""
+    value = node.value
+    if not (isinstance(value, ast.Attribute) and value.attr == "weight" and isinstance(value.value, ast.Attribute)):
+        return
+    for target in node.targets:
+        if isinstance(target, ast.Attribute) and target.attr == "weight" and isinstance(target.value, ast.Attribute):
+            yield from found(module, node, "P57", 0.6)
+
+
+RULES: tuple[Rule, ...] = (
+    device_strings,
+    moves_and_pins,
+    cuda_names,
+    peak_values,
+    peak_functions,
+    environment,
+    tied_weights,
+)

@@ -1,0 +1,147 @@
+"""Rules on precision: mixed precision tied to CUDA, fp16 and its loss scaling, fp8, int4, 64-bit numbers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from core.migration.finding import Hit
+from core.migration.python_module import Module, Rule, rule
+from core.migration.references import found, found_import, imports, keyword, references, text_of
+
+AUTOCAST = re.compile(
+    r"^torch\.((cuda\.)?amp\.(autocast_mode\.)?)?(autocast)$|^torch\.(cuda\.)?amp\.([\w.]+\.)?custom_(fwd|bwd)$"
+)
+SCALER = re.compile(
+    r"^torch\.(cuda\.)?amp\.([\w.]+\.)?GradScaler$|^torch\.distributed\.fsdp\.([\w.]+\.)?ShardedGradScaler$|"
+    r"^torch\.GradScaler$"
+)
+OTHER_DEVICES = ("cpu", "xpu", "xla", "tpu", "mps", "hpu", "npu", "mtia")
+HALF = ("torch.float16", "torch.half", "torch.HalfTensor")
+HALF_TEXTS = ("fp16", "16-mixed", "16-true", "float16", "fp16-mixed")
+PRECISION_NAMES = ("precision", "mixed_precision", "dtype", "torch_dtype", "mp_dtype", "compute_dtype")
+FP8 = re.compile(r"^(transformer_engine|msamp|torchao\.float8|torchao\.prototype\.(mx_formats|float8\w*))\b")
+FP8_CALLS = re.compile(r"^torch\._scaled_(grouped_)?mm(_v2)?$|^torch\.nn\.functional\.scaled_(grouped_)?mm$")
+FP8_TYPE = re.compile(r"^torch\.float8_e\w+$")
+INT4 = re.compile(
+    r"^(auto_gptq|gptqmodel|awq)\b|^transformers\.([\w.]+\.)?(GPTQConfig|AwqConfig|TorchAoConfig)$|"
+    r"^torchao\.quantization\b.*int4|^torchao\.dtypes\b.*[iI]nt4"
+)
+DOUBLE = ("torch.float64", "torch.double", "torch.cuda.DoubleTensor", "torch.DoubleTensor")
+
+
+@rule(ast.Module)
+def names(module: Module, node: ast.Module) -> Iterator[Hit]:
+    """P16, P23, P24, P38, P48: names of packages and functions."""
+    packages = set()
+    for imported in imports(module):
+        if FP8.match(imported.package) and imported.package not in packages:
+            packages.add(imported.package)
+            yield from found_import(module, imported, "P16")
+        elif INT4.match(imported.dotted):
+            yield from found_import(module, imported, "P38")
+    for ref in references(module):
+        if ref.annotation:
+            continue
+        if AUTOCAST.match(ref.dotted):
+            if not _other_device(ref.call):
+                yield from found(module, ref.node, "P23", 0.95)
+        elif SCALER.match(ref.dotted):
+            if ref.call is not None and not _other_device(ref.call):
+                yield from found(module, ref.node, "P24", 0.95)
+        elif ref.dotted in HALF:
+            if _chosen(module, ref.node):
+                yield from found(module, ref.node, "P23", 0.8)
+        elif FP8_CALLS.match(ref.dotted) and ref.call is not None:
+            yield from found(module, ref.node, "P16")
+        elif FP8_TYPE.match(ref.dotted) and _chosen(module, ref.node):
+            yield from found(module, ref.node, "P16", 0.7)
+        elif ref.dotted in DOUBLE and _chosen(module, ref.node):
+            yield from found(module, ref.node, "P48", 0.7)
+
+
+def _other_device(call: ast.Call | None) -> bool:
+    """Whether mixed precision is asked for on another device, in so many words."""
+    if call is None:
+        return False
+    given = keyword(call, "device_type", "device")
+    text = text_of(given.value if given is not None else call.args[0] if call.args else None)
+    return text in OTHER_DEVICES
+
+
+def _chosen(module: Module, node: ast.AST) -> bool:
+    """Whether a type of number is what a tensor or a model is made in: an argument ``dtype=``, a cast, or one picked
+    from a table by name. A choice beside one of bfloat16, a comparison and a table of limits are not."""
+    below = node
+    for up in module.above(node):
+        if isinstance(up, ast.Dict):
+            table = module.parent(up)
+            named = any(below is v and text_of(k) is not None for k, v in zip(up.keys, up.values, strict=True))
+            return named and isinstance(table, ast.Subscript) and table.value is up
+        if isinstance(up, ast.IfExp):
+            if below is up.test or _is_bfloat16(module, up.body) or _is_bfloat16(module, up.orelse):
+                return False
+        elif isinstance(up, ast.keyword):
+            return up.arg is not None and "dtype" in up.arg
+        elif isinstance(up, ast.Call):
+            return isinstance(up.func, ast.Attribute) and up.func.attr == "to" and below in up.args
+        elif not isinstance(up, ast.BoolOp):
+            return False
+        below = up
+    return False
+
+
+def _is_bfloat16(module: Module, node: ast.AST) -> bool:
+    return module.resolve(node) == "torch.bfloat16"
+
+
+@rule(ast.Call)
+def calls(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P23: ``.half()`` and options that ask for fp16. P24: the steps of a loss scaler. P48: ``.double()``."""
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        if func.attr in ("half", "double") and not node.args and not node.keywords and _of_torch(module, func.value):
+            yield from found(module, node, "P23" if func.attr == "half" else "P48", 0.8, func.end_lineno or node.lineno)
+        elif func.attr in ("scale", "unscale_", "step", "update") and is_scaler(module, func.value):
+            yield from found(module, node, "P24", 0.9)
+    if node.keywords:
+        half = keyword(node, "fp16", "half")
+        if half is not None and isinstance(half.value, ast.Constant) and half.value.value is True:
+            yield from found(module, half.value, "P23", 0.8)
+        given = keyword(node, *PRECISION_NAMES)
+        if given is not None and text_of(given.value) in HALF_TEXTS:
+            yield from found(module, given.value, "P23", 0.8)
+
+
+def _of_torch(module: Module, node: ast.AST) -> bool:
+    """Whether an expression may be a tensor or a module of PyTorch."""
+    return "torch" in module.imports and module.value(node) in ("tensor", "host_tensor", "module", "unknown")
+
+
+def is_scaler(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a loss scaler: made by GradScaler in this file, or named and used as one."""
+    for bound in module.bindings(node):
+        if isinstance(bound, ast.Call):
+            dotted = module.resolve(bound.func) or ""
+            if SCALER.match(dotted):
+                return True
+            if dotted.startswith("torch_xla."):
+                return False
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return "scaler" in name.casefold() and name in _unscaled(module)
+
+
+def _unscaled(module: Module) -> frozenset[str]:
+    """Names on which this file calls ``unscale_``, or ``scale`` with a backward pass of the result."""
+    found_names = set()
+    for call in module.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("unscale_", "scale"):
+            up = module.parent(call)
+            if call.func.attr == "unscale_" or (isinstance(up, ast.Attribute) and up.attr == "backward"):
+                owner = call.func.value
+                found_names.add(owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", ""))
+    return frozenset(found_names)
+
+
+RULES: tuple[Rule, ...] = (names, calls)
