@@ -30,6 +30,9 @@ NOW_AND_THEN = re.compile(
     r"(^|_)(log|logging|eval|evaluate|validate|val|save|checkpoint|ckpt|print|report|profile|debug|verbose|"
     r"interval|every|freq|frequency|last|first|profiler)(_|$)"
 )
+ASIDE = re.compile(
+    r"(^|_)(tests?|bench|benchmarks?|profile|eval|evaluate|demo|conftest|sample|generate|inference)(_|$)"
+)
 CUDA_CHECK = re.compile(r"(^|[^a-z])(is_)?(cuda|gpu|hip|rocm|nccl)([^a-z]|$)")
 XLA_CHECK = re.compile(r"(^|[^a-z])(is_torch_xla|torch_xla|is_xla|xla)([^a-z]|$)")
 TPU_CHECK = re.compile(r"(^|[^a-z])(is_)?(torch_)?tpus?([^a-z]|$)")
@@ -47,6 +50,7 @@ class Context:
     guarded: bool
     guard: Guard | None
     every_n: bool
+    step_loop: bool  # directly in the loop over steps, in no loop or function within it
 
 
 class Contexts:
@@ -80,6 +84,8 @@ class Contexts:
             elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
                 for value in up.values[: next((i for i, v in enumerate(up.values) if v is below), 0)]:
                     guard = guard or self._check(value)[0]
+            if not hot and isinstance(below, ast.stmt) and self._after_leaving(up, below):
+                every_n = True
             if isinstance(up, LOOPS):
                 inside = not (isinstance(up, ast.For | ast.AsyncFor) and below is up.iter) and below not in up.orelse
                 if inside:
@@ -90,7 +96,38 @@ class Contexts:
                 hot = hot or (up in self.hot_functions and not cold)
                 cold = cold or (not hot and COLD_NAMES.search(up.name.casefold()) is not None)
             below = up
-        return Context(tuple(functions), tuple(loops), hot and not every_n, guard is not None, guard, every_n)
+        hot = hot and not every_n and not self._aside
+        step_loop = hot and bool(loops) and loops[0] in self.hot_loops and not self._function_within(node, loops[0])
+        return Context(tuple(functions), tuple(loops), hot, guard is not None, guard, every_n, step_loop)
+
+    def _after_leaving(self, holder: ast.AST, statement: ast.stmt) -> bool:
+        """Whether ``if not should_log: return`` or the like stands before a statement of the same block."""
+        body = getattr(holder, "body", None)
+        if not isinstance(body, list) or not isinstance(holder, (*DEFINITIONS, *LOOPS)):
+            return False
+        for before in body:
+            if before is statement:
+                return False
+            if isinstance(before, ast.If) and isinstance(before.body[-1], ast.Return | ast.Continue):
+                rare = self._check(before.test)[1]
+                if rare and (isinstance(before.test, ast.UnaryOp) or _is_remainder(before.test)):
+                    return True
+        return False
+
+    def _function_within(self, node: ast.AST, loop: ast.AST) -> bool:
+        """Whether a function is defined between a node and a loop around it."""
+        for up in self._module.above(node):
+            if up is loop:
+                return False
+            if isinstance(up, DEFINITIONS):
+                return True
+        return False
+
+    @cached_property
+    def _aside(self) -> bool:
+        """Whether the file is no training at all: a test, a benchmark, an evaluation, a demonstration."""
+        name = self._module.path.rpartition("/")[2].removesuffix(".py").casefold()
+        return ASIDE.search(name) is not None
 
     @staticmethod
     def _in(body: object, node: ast.AST) -> bool:
@@ -211,6 +248,13 @@ class Contexts:
                 return False
             below = up
         return False
+
+
+def _is_remainder(test: ast.expr) -> bool:
+    """``step % n`` or ``step % n != 0``: true but now and then."""
+    if isinstance(test, ast.Compare):
+        return isinstance(test.left, ast.BinOp) and isinstance(test.ops[0], ast.NotEq | ast.Gt)
+    return isinstance(test, ast.BinOp)
 
 
 def _guard(text: str) -> Guard | None:

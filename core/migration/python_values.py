@@ -37,6 +37,9 @@ PYTHON_CALLS = words(
     "type enumerate zip open getattr hasattr divmod pow any all bytes format iter next"
 )
 PYTHON_MODULES = words("math os sys re json time random collections itertools pathlib copy datetime")
+REDUCED = words("sum mean any all isnan isinf isfinite norm abs argmax amax amin softmax log_softmax")
+GATHERED = words("gather_for_metrics pad_across_processes")
+ARRAYS = words("numpy pandas jax polars scipy datasets")
 TENSOR_TYPES = re.compile(r"(^|\.)(Tensor|FloatTensor|LongTensor|BoolTensor)$")
 ARRAY_TYPES = re.compile(r"(^|\.)(ndarray|NDArray|ArrayLike)$")
 PYTHON_TYPES = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "bytes"))
@@ -103,6 +106,10 @@ class Values:
         found = self._module.bindings(node)
         if found:
             kinds = {self._bound(b, node, depth) for b in found if not _is_none(b)}
+            if "host_tensor" in kinds:  # what is added in place stays where it was
+                kinds = {
+                    self._bound(b, node, depth) for b in found if not (_is_none(b) or isinstance(b, ast.AugAssign))
+                }
             kinds.discard("unknown") if len(kinds) > 1 and kinds - {"unknown"} == {"tensor"} else None
             if len(kinds) == 1:
                 return kinds.pop()
@@ -199,6 +206,10 @@ class Values:
             if method == "cuda" or moved:
                 return "tensor"
             return owner
+        if method in GATHERED and "torch" in module.imports:
+            return "tensor"
+        if method in REDUCED and "torch" in module.imports and not module.imports & ARRAYS and not _has_text(node):
+            return "tensor"
         return "unknown"
 
     def _returned(self, func: ast.expr) -> Kind | None:
@@ -252,6 +263,12 @@ def _joined(first: Kind, second: Kind) -> Kind:
         if kind in (first, second):
             return kind
     return "python" if first == second == "python" else "unknown"
+
+
+def _has_text(call: ast.Call) -> bool:
+    """Whether a call names columns, as those of a table do."""
+    given = (*call.args, *(k.value for k in call.keywords))
+    return any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in given)
 
 
 def _is_none(bound: ast.AST | str) -> bool:

@@ -1,0 +1,304 @@
+"""Rules for shapes: what depends on data, grows, is written in place or is slow where shapes are fixed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from core.migration.finding import Hit
+from core.migration.python_module import Module, Part, Rule, rule, words
+
+DYNAMIC = words("nonzero masked_select unique unique_consecutive argwhere")
+SCATTERS = words("index_add index_add_ scatter_reduce scatter_reduce_ scatter_add scatter_add_ argsort randperm")
+REPADDED = re.compile(r"^(flush_(left|right)|pad_sequence|pad_to_(longest|max)|truncate_(left|right)|trim_pad\w*)$")
+MASK_NAME = re.compile(r"(^|_)(mask|is_\w+|valid|keep)$")
+AT_PLACES = words("index_copy_ index_put_")
+ON_VIEW = words("copy_ add_ sub_ mul_ fill_ zero_ index_copy_ index_add_ scatter_ masked_scatter_")
+UNPAD = words("unpad_input pad_input index_first_axis get_unpad_data _get_unpad_data _upad_input")
+COMPLEX = re.compile(r"^torch\.(fft|linalg|sparse)\.|^torch\.(complex|polar|view_as_complex|stft|istft|svd|qr)$")
+HEAD_NAMES = words("head_dim d_head head_size dim_head kv_channels")
+VOCAB_NAMES = words("vocab_size n_vocab hidden_size n_embd d_model embed_dim")
+EXPERTS = re.compile(r"^(experts|expert_list|local_experts)$")
+RESHAPES = words("view reshape flatten squeeze unsqueeze contiguous long to")
+LAPACK_LIKE = words("norm vector_norm matrix_norm")
+
+
+def _of_torch(module: Module, node: ast.Call) -> str:
+    """The name of a function of torch, or of a method of what may be a tensor; "" for others."""
+    dotted = module.resolve(node.func)
+    if dotted is not None:
+        return dotted.removeprefix("torch.") if dotted.startswith("torch.") else ""
+    func = node.func
+    if isinstance(func, ast.Attribute) and module.value(func.value) in ("tensor", "host_tensor", "unknown"):
+        return "." + func.attr
+    return ""
+
+
+@rule(ast.If, ast.While, ast.Assert, ast.IfExp)
+def branch_on_tensor(module: Module, node: ast.If | ast.While | ast.Assert | ast.IfExp) -> Iterator[Hit]:
+    """P06: a branch, loop or assertion that needs the value of a tensor."""
+    stack: list[ast.expr] = [node.test]
+    while stack:
+        test = stack.pop()
+        if isinstance(test, ast.BoolOp):
+            stack.extend(test.values)
+        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            stack.append(test.operand)
+        elif module.value(test) == "tensor" and (not isinstance(test, ast.Name | ast.Attribute) or _reduced(test)):
+            yield module.hit(node, "P06", 0.75)
+            return
+
+
+def _reduced(node: ast.expr) -> bool:
+    """A bare name is more often asked whether it is there than for its value."""
+    return not isinstance(node, ast.Name | ast.Attribute)
+
+
+@rule(ast.Call)
+def shape_of_data(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P07: functions whose result is as long as the data say; unlike ``count_nonzero`` and a ``where`` of three."""
+    name = _of_torch(module, node)
+    if name.lstrip(".") in DYNAMIC and not (name.startswith(".") and _certainly_not_tensor(module, node)):
+        yield module.hit(node, "P07", 0.9 if not name.startswith(".") else 0.75)
+    elif name == "where" and len(node.args) == 1 and not node.keywords:
+        yield module.hit(node, "P07", 0.95)
+
+
+def _certainly_not_tensor(module: Module, node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and module.value(node.func.value) not in ("tensor", "host_tensor")
+
+
+@rule(ast.Subscript)
+def masked(module: Module, node: ast.Subscript) -> Iterator[Hit]:
+    """P07: ``x[mask]``; a list or slice of fixed length is not."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for index in parts:
+        if _is_mask(module, index) and module.value(node.value) not in ("numpy", "python"):
+            yield module.hit(node, "P07", 0.85)
+            return
+
+
+def _is_mask(module: Module, index: ast.expr, depth: int = 0) -> bool:
+    """Whether an index is a tensor of truths."""
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert):
+        return module.value(index.operand) == "tensor" or _is_mask(module, index.operand, depth + 1)
+    if isinstance(index, ast.Compare):
+        return module.value(index) == "tensor" or _indexes_itself(module, index)
+    if isinstance(index, ast.BinOp) and isinstance(index.op, ast.BitAnd | ast.BitOr):
+        return depth < 8 and (_is_mask(module, index.left, depth + 1) or _is_mask(module, index.right, depth + 1))
+    if isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
+        return index.func.attr == "bool" and not index.args
+    if isinstance(index, ast.Name) and depth < 8:
+        made = [b for b in module.bindings(index) if not isinstance(b, str | Part)]
+        return any(
+            isinstance(b, ast.Compare | ast.UnaryOp | ast.BinOp | ast.Call) and _is_mask(module, b, depth + 1)
+            for b in made
+            if isinstance(b, ast.expr)
+        )
+    return False
+
+
+def _indexes_itself(module: Module, index: ast.Compare) -> bool:
+    """``x[x < y]``, whatever x is, unless it is known to be no tensor."""
+    holder = module.parent(index)
+    same = isinstance(holder, ast.Subscript) and ast.dump(holder.value) == ast.dump(index.left)
+    return same and module.value(index.left) not in ("numpy", "python") and "torch" in module.imports
+
+
+@rule(ast.Assign)
+def growing(module: Module, node: ast.Assign) -> Iterator[Hit]:
+    """P08: a tensor that grows in a loop by concatenation."""
+    call, target = node.value, node.targets[0]
+    if not isinstance(call, ast.Call) or not module.context(node).loops or not call.args:
+        return
+    if module.resolve(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate", "torch.hstack"):
+        return
+    items = call.args[0].elts if isinstance(call.args[0], ast.Tuple | ast.List) else []
+    if any(ast.dump(item).replace("Load", "Store") == ast.dump(target) for item in items):
+        yield module.hit(node, "P08", 0.9)
+
+
+@rule(ast.Call)
+def padded_anew(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P08: batches padded or cut to the longest of them."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if REPADDED.match(name) and not _again_in_else(module, node, name):
+        yield module.hit(node, "P08", 0.7)
+
+
+def _again_in_else(module: Module, node: ast.Call, name: str) -> bool:
+    """Whether another branch of the same chain of conditions makes the same call: one place, of which one runs."""
+    below: ast.AST = node
+    for up in module.above(node):
+        if isinstance(up, ast.If) and isinstance(below, ast.stmt) and below not in up.orelse:
+            for other in up.orelse:
+                for part in module.inside(other):
+                    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == name:
+                        return True
+        elif isinstance(up, ast.stmt) and not isinstance(up, ast.If) and up is not module.statement(node):
+            return False
+        below = up
+    return False
+
+
+@rule(ast.Slice)
+def cut_by_value(module: Module, node: ast.Slice) -> Iterator[Hit]:
+    """P08: a slice whose end is read from a tensor."""
+    for end in (node.lower, node.upper):
+        for name in module.inside(end) if end is not None else ():
+            if isinstance(name, ast.Name) and any(_read_out(b) for b in module.bindings(name)):
+                yield module.hit(node, "P08", 0.85)
+                return
+
+
+def _read_out(bound: ast.AST | str) -> bool:
+    if isinstance(bound, ast.Call) and isinstance(bound.func, ast.Name) and bound.func.id == "int" and bound.args:
+        bound = bound.args[0]
+    return isinstance(bound, ast.Call) and isinstance(bound.func, ast.Attribute) and bound.func.attr == "item"
+
+
+@rule(ast.Call)
+def in_place(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P09: writing at places of a tensor."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or module.value(func.value) in ("numpy", "python"):
+        return
+    view = isinstance(func.value, ast.Subscript) and module.value(func.value) == "tensor"
+    if func.attr in AT_PLACES or (view and func.attr in ON_VIEW):
+        yield module.hit(node, "P09", 0.75)
+
+
+@rule(ast.Assign)
+def slice_written(module: Module, node: ast.Assign) -> Iterator[Hit]:
+    """P09: ``x[:, a:b] = y`` in the training step; filling a tensor that is being made with a number is none."""
+    target = node.targets[0]
+    if not isinstance(target, ast.Subscript) or isinstance(node.value, ast.Constant) or not module.context(node).hot:
+        return
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    moving = any(isinstance(p, ast.Slice) and (p.lower is not None or p.upper is not None) for p in parts)
+    if moving and module.value(target.value) == "tensor":
+        yield module.hit(node, "P09", 0.7)
+
+
+@rule(ast.AugAssign, ast.Import, ast.ImportFrom, ast.Call)
+def experts(module: Module, node: ast.AugAssign | ast.Import | ast.ImportFrom | ast.Call) -> Iterator[Hit]:
+    """P39: experts that get the tokens that chose them, in a loop or by kernels for it."""
+    if isinstance(node, ast.AugAssign):
+        target = node.target
+        if not isinstance(target, ast.Subscript) or not module.context(node).loops:
+            return
+        if isinstance(target.slice, ast.Name) and any(_chosen(module, b) for b in module.bindings(target.slice)):
+            yield module.hit(node, "P39", 0.85)
+    elif isinstance(node, ast.Call):
+        func = node.func
+        if isinstance(func, ast.Attribute) and func.attr in ("index_add_", "index_add") and module.context(node).loops:
+            loops = (loop for loop in module.context(node).loops if isinstance(loop, ast.For))
+            if any("expert" in ast.dump(loop.target) + ast.dump(loop.iter) for loop in loops):
+                yield module.hit(node, "P39", 0.8)
+    else:
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        if any(name.partition(".")[0] in ("megablocks", "grouped_gemm", "scattermoe", "tutel") for name in names):
+            yield module.hit(node, "P39", 0.95)
+
+
+def _chosen(module: Module, bound: ast.AST | str) -> bool:
+    """Whether an index is the places where a mask is true."""
+    made = bound.whole if isinstance(bound, Part) else bound
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr in RESHAPES:
+        made = made.func.value
+    return isinstance(made, ast.Call) and (
+        _of_torch(module, made).lstrip(".") in DYNAMIC or (_of_torch(module, made) == "where" and len(made.args) == 1)
+    )
+
+
+@rule(ast.Call)
+def variable_length(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P45: attention over sequences joined without padding."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    packed = any((k.arg or "").startswith("cu_seqlens") for k in node.keywords)
+    if "varlen" in name or name in UNPAD or packed:
+        yield module.hit(node, "P45", 0.9)
+
+
+@rule(ast.Call)
+def sampling(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P46: tokens drawn one by one."""
+    if _of_torch(module, node).lstrip(".") == "multinomial":
+        at = module.context(node)
+        yield module.hit(node, "P46", 0.9 if at.loops else 0.75)
+
+
+@rule(ast.Call)
+def complex_numbers(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P47: operations that fall back to the host: complex, FFT, factorisations, sparse."""
+    dotted = module.resolve(node.func)
+    if dotted and COMPLEX.match(dotted) and dotted.rpartition(".")[2] not in LAPACK_LIKE:
+        yield module.hit(node, "P47", 0.8)
+
+
+@rule(ast.Call)
+def slow_order(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P49: scattering, permuting, and gathering at places that the data say; slow on TPU.
+
+    A sort or a top-k of a row is not reported: it is one operation there too, and rarely what a step waits for.
+    """
+    name = _of_torch(module, node)
+    bare = name.lstrip(".")
+    if name.startswith(".") and module.value(getattr(node.func, "value", None)) != "tensor":
+        return
+    places = node.args[-1] if node.args else None
+    gathers = bare == "index_select" and places is not None and any(_chosen(module, b) for b in module.bindings(places))
+    if gathers or (bare in SCATTERS and module.context(node).hot):
+        yield module.hit(node, "P49", 0.7)
+
+
+@rule(ast.Call, ast.Assign, ast.AugAssign)
+def data_changed(module: Module, node: ast.Call | ast.Assign | ast.AugAssign) -> Iterator[Hit]:
+    """P56: ``.data`` written behind autograd's back."""
+    if isinstance(node, ast.Call):
+        func = node.func
+        written = isinstance(func, ast.Attribute) and func.attr.endswith("_") and not func.attr.startswith("_")
+        target: ast.AST | None = func.value if written and isinstance(func, ast.Attribute) else None
+    else:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Attribute) or target.attr != "data" or "torch" not in module.imports:
+        return
+    if not (isinstance(target.value, ast.Name) and target.value.id in ("self", "cls")):  # an object's own data
+        yield module.hit(node, "P56", 0.75)
+
+
+@rule(ast.keyword, ast.Assign, ast.AnnAssign)
+def odd_sizes(module: Module, node: ast.keyword | ast.Assign | ast.AnnAssign) -> Iterator[Hit]:
+    """P60: sizes that leave a matrix unit of 128 by 128 half empty."""
+    value = node.value
+    if not isinstance(value, ast.Constant) or type(value.value) is not int:
+        return
+    if isinstance(node, ast.keyword):
+        name = node.arg or ""
+    else:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    small = name in HEAD_NAMES and value.value >= 16 and value.value % 128
+    odd = name in VOCAB_NAMES and value.value >= 512 and value.value % 64
+    if (small or odd) and "torch" in module.imports and isinstance(module.statement(node), ast.stmt):
+        yield module.hit(node, "P60", 0.6)
+
+
+RULES: tuple[Rule, ...] = (
+    branch_on_tensor,
+    shape_of_data,
+    masked,
+    growing,
+    padded_anew,
+    cut_by_value,
+    in_place,
+    slice_written,
+    experts,
+    variable_length,
+    sampling,
+    complex_numbers,
+    slow_order,
+    data_changed,
+    odd_sizes,
+)

@@ -1,0 +1,138 @@
+"""Rules for state and data: checkpoints, loaders, fused optimisers, data on local disks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from core.migration.finding import Hit
+from core.migration.python_module import Module, Rule, rule, words
+
+BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|tokens?|minibatch|x|y)(_|$)")
+WRAPPED = words("accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed torch_xla torch_tpu")
+LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+LOCAL_STORES = words("h5py lmdb tables zarr")
+LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
+FUSED_OPTIMIZERS = re.compile(r"^Fused(Adam|AdamW|SGD|LAMB|Lamb|NovoGrad|Adagrad)\w*$")
+
+
+@rule(ast.Call)
+def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P27: a plain loader feeding the loop itself; wrapped ones are moved by their framework."""
+    if module.resolve(node.func) in LOADERS and not module.imports & WRAPPED:
+        yield module.hit(node, "P27", 0.75)
+
+
+@rule(ast.Call)
+def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P27: a batch moved to the device, or put together on the host, in every step."""
+    func = node.func
+    at = module.context(node)
+    if not at.hot:
+        return
+    if module.resolve(func) == "torch.stack" and node.args and _from_numpy(module, node.args[0]):
+        yield module.hit(node, "P27", 0.75)
+    if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
+        return
+    name = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
+    if not name:
+        return
+    plain = at.step_loop and not module.imports & WRAPPED and BATCH.search(name) and _names_device(node)
+    if plain or _over_batch(module, node):
+        yield module.hit(node, "P27", 0.7)
+
+
+def _from_numpy(module: Module, node: ast.expr) -> bool:
+    made = node.elt if isinstance(node, ast.ListComp | ast.GeneratorExp) else None
+    return isinstance(made, ast.Call) and module.resolve(made.func) in ("torch.from_numpy", "torch.tensor")
+
+
+def _over_batch(module: Module, node: ast.Call) -> bool:
+    """Whether a call stands in a comprehension or loop over the parts of a batch."""
+    for up in module.above(node):
+        over: ast.expr | None = None
+        if isinstance(up, ast.ListComp | ast.DictComp | ast.GeneratorExp):
+            over = up.generators[0].iter
+        elif isinstance(up, ast.For):
+            over = up.iter
+        if over is not None:
+            if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
+                over = over.func.value
+            name = over.attr if isinstance(over, ast.Attribute) else getattr(over, "id", "")
+            return name.endswith("batch")
+        if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+    return False
+
+
+def _names_device(node: ast.Call) -> bool:
+    """Whether ``.to(…)`` names a device and no dtype."""
+    given = [*node.args, *(k.value for k in node.keywords if k.arg == "device")]
+    return any("device" in (a.attr if isinstance(a, ast.Attribute) else getattr(a, "id", "")) for a in given)
+
+
+@rule(ast.Call)
+def checkpoints(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P31: ``torch.save`` and ``torch.load``; in code written for XLA they are there already."""
+    if module.resolve(node.func) in ("torch.save", "torch.load") and not module.uses_xla:
+        yield module.hit(node, "P31", 0.85)
+
+
+@rule(ast.keyword, ast.Dict, ast.Assign)
+def fused(module: Module, node: ast.keyword | ast.Dict | ast.Assign) -> Iterator[Hit]:
+    """P32: an optimiser asked to be fused, which the other vendor's chips alone are."""
+    if module.uses_xla:
+        return
+    if isinstance(node, ast.keyword):
+        if node.arg in ("fused", "foreach") and not _off(node.value) and _of_optimizer(module, node):
+            yield module.hit(node, "P32", 0.85)
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == "fused" and not _off(value):
+                yield module.hit(key, "P32", 0.85)
+    else:
+        target = node.targets[0]
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if "fused" in name and any(
+            isinstance(n, ast.Constant) and n.value == "cuda" for n in module.inside(node.value)
+        ):
+            yield module.hit(node, "P32", 0.8)
+
+
+def _of_optimizer(module: Module, node: ast.keyword) -> bool:
+    """Whether an argument is given to an optimiser, or collected for one."""
+    call = module.parent(node)
+    if not isinstance(call, ast.Call):
+        return False
+    name = module.resolve(call.func) or ast.unparse(call.func)
+    return (name == "dict" and node.arg == "fused") or re.search(r"optim|adam|sgd|lamb|lion", name.lower()) is not None
+
+
+def _off(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value in (False, None)
+
+
+@rule(ast.Name, ast.Attribute)
+def fused_optimizer(module: Module, node: ast.Name | ast.Attribute) -> Iterator[Hit]:
+    """P32: optimisers that are CUDA kernels, where they are used."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    if FUSED_OPTIMIZERS.match(name) and isinstance(node.ctx, ast.Load):
+        root = (module.resolve(node) or "").partition(".")[0]
+        if root in ("deepspeed", "apex"):
+            yield module.hit(node, "P32", 0.85)
+
+
+@rule(ast.Import, ast.ImportFrom, ast.Constant)
+def local_data(module: Module, node: ast.Import | ast.ImportFrom | ast.Constant) -> Iterator[Hit]:
+    """P59: data in formats or places that need a local disk."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, str) and len(node.value) < 200 and LOCAL_DISK.match(node.value):
+            yield module.hit(node, "P59", 0.6)
+        return
+    names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    if any(name.partition(".")[0] in LOCAL_STORES for name in names) and not getattr(node, "level", 0):
+        yield module.hit(node, "P59", 0.8)
+
+
+RULES: tuple[Rule, ...] = (loader, moved_each_step, checkpoints, fused, fused_optimizer, local_data)

@@ -1,0 +1,93 @@
+"""Rules for waits: values that leave the device, printing them, profilers of the other vendor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from core.migration.finding import Hit
+from core.migration.python_module import Module, Rule, rule, words
+
+TO_NUMBER = words("float int bool")
+TO_HOST = words("cpu numpy tolist")
+PRINTS = words("print info debug warning error log_metric rank_print print_rank_0 print0")
+NVML = words("pynvml nvtx py3nvml gpustat GPUtil")
+
+
+@rule(ast.Call)
+def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P03: ``.item()``, and ``float(t)`` or ``int(t)`` of a tensor; not of NumPy or of a tensor made from numbers."""
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr == "item" and not node.args and not node.keywords:
+        kind = module.value(func.value)
+        if kind in ("tensor", "unknown"):
+            yield module.hit(node, "P03", 0.95 if kind == "tensor" else 0.8)
+    elif isinstance(func, ast.Name) and func.id in TO_NUMBER and len(node.args) == 1 and not node.keywords:
+        at = module.context(node)
+        if module.resolve(func) == func.id and (at.hot or at.loops) and module.value(node.args[0]) == "tensor":
+            yield module.hit(node, "P03", 0.8)
+
+
+@rule(ast.Call)
+def copy_to_host(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P04: ``.cpu()``, ``.numpy()`` and ``.tolist()`` of a tensor."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in TO_HOST or node.args:
+        return
+    kind = module.value(func.value)
+    if kind == "tensor" or (kind == "unknown" and func.attr != "tolist"):
+        yield module.hit(node, "P04", 0.9 if kind == "tensor" else 0.7)
+    elif kind == "unknown" and not _may_be_list(module, func.value):
+        yield module.hit(node, "P04", 0.6)
+
+
+def _may_be_list(module: Module, node: ast.expr) -> bool:
+    """Whether a value of unknown kind is as likely a NumPy array: the file has no tensor that it could be."""
+    return "torch" not in module.imports or "numpy" in module.imports or "pandas" in module.imports
+
+
+@rule(ast.Call)
+def printed_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P05: a tensor printed, logged or put into an f-string."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name not in PRINTS:
+        return
+    for argument in node.args:
+        parts = [argument]
+        if isinstance(argument, ast.JoinedStr):
+            parts = [p.value for p in argument.values if isinstance(p, ast.FormattedValue)]
+        if any(module.value(part) == "tensor" for part in parts):
+            yield module.hit(node, "P05", 0.8)
+            return
+
+
+@rule(ast.FunctionDef, ast.AsyncFunctionDef)
+def own_clipping(module: Module, node: ast.FunctionDef) -> Iterator[Hit]:
+    """P33: a clipping of gradients of one's own that waits for the norm."""
+    if "clip" not in node.name or "grad" not in node.name:
+        return
+    for part in module.inside(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item":
+            yield module.hit(part, "P33", 0.85)
+
+
+@rule(ast.Attribute, ast.Import, ast.ImportFrom)
+def gpu_profiler(module: Module, node: ast.Attribute | ast.Import | ast.ImportFrom) -> Iterator[Hit]:
+    """P43: profilers and monitors that know the vendor's chips only."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        names = [] if node.level else [f"{node.module}.{alias.name}" for alias in node.names]
+    else:
+        dotted = module.resolve(node) if node.attr in ("CUDA", "emit_nvtx") or "nvtx" in node.attr else None
+        names = [dotted] if dotted else []
+        inner = module.parent(node)
+        if isinstance(inner, ast.Attribute) and names and "nvtx" in inner.attr:
+            return
+    for name in names:
+        if name.partition(".")[0] in NVML or ".nvtx" in name or name.endswith(("ProfilerActivity.CUDA", "emit_nvtx")):
+            yield module.hit(node, "P43", 0.95)
+            return
+
+
+RULES: tuple[Rule, ...] = (item_of_tensor, copy_to_host, printed_tensor, own_clipping, gpu_profiler)
