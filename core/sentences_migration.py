@@ -5,6 +5,102 @@ English source of the translations, as :mod:`core.sentences`; each part of the m
 
 from __future__ import annotations
 
+from core.sentences import N_
+
 MIGRATION_SENTENCES: dict[str, str] = {
-    # Does it pay (core.migration.payback, core.migration.answer)
+    # Does it pay (core.migration.decide, core.migration.answer)
+    "verdict_move_never": N_(
+        "**Do not move for cost: work that costs {bill:usd} a month on {today} would cost {there:usd} on {target}.** {why}"
+    ),
+    "verdict_move_no_bill": N_("**There is no bill to save on.** {why}"),
+    "verdict_move_pays": N_(
+        "**Moving to {target} pays back {months} of use: it saves {saving:usd} a month at {speed}.** {path} takes about {days:int} engineer-days and {cost:usd}; within {horizon:int} months it has paid in {chance:pct} of simulated cases."
+    ),
+    "verdict_move_late": N_(
+        "**Moving to {target} saves {saving:usd} a month at {speed}, too little to pay back within {horizon:int} months.** {path} takes about {days:int} engineer-days and {cost:usd}, in the middle case paid back {months}; within {horizon:int} months in {chance:pct} of simulated cases."
+    ),
+    "verdict_move_unknown": N_("**Whether a move pays cannot be said here.** {problem}"),
+    "speed_reached_first_try": N_("first-try speed"),
+    "speed_reached_tuned": N_("tuned speed"),
+    "speed_reached_vendor": N_("vendor-recipe speed"),
+    "months_few": N_("after {n:.1f} months"),
+    "months_many": N_("after {n:int} months"),
+    "months_never": N_("never"),
+    "migration_dearer": N_(
+        "A {target} hour costs {price:.2f} times as much and, at {speed}, the work takes {time:.2f} times as many; it pays only if {today} rises above {rises:rate} or {target} falls below {falls:rate}."
+    ),
+    "migration_no_bill": N_(
+        "The versions of a year cost nothing on {today} as the scenario stands; enter a monthly bill."
+    ),
+    "migration_no_today": N_(
+        "No platform here is a GPU with a price that holds the model; add one at left, such as H100 SXM."
+    ),
+    "migration_no_target": N_(
+        "Every platform here is a GPU like {today}, or has no price or too little memory; add a TPU at left, such as TPU v5p."
+    ),
+    "migration_same": N_("{today} is both where the work runs and where it is to go; choose another of the two."),
+    "migration_unpriced": N_("What a month would cost on both platforms is not known, so only a trial can be advised."),
+    "migration_chance": N_(
+        "It has paid within {months:int} months in {chance:pct} of simulated cases; in the middle one {median}."
+    ),
+    "migration_trial": N_("Before any rewrite, try it with TorchTPU for {days:int} days, with a written end."),
+    "migration_unread": N_("No code was read: the days are those of typical code of this size."),
+    "migration_sunset": N_("{path} is no path to begin on: {status}."),
+    "migration_blocker": N_("{what} ({n:int} places, first {place}) runs on no TPU as it is."),
+    "blocker_custom_cuda": N_("CUDA code of your own"),
+    "blocker_triton": N_("Triton"),
+    "blocker_bitsandbytes": N_("bitsandbytes"),
+    "blocker_deepspeed": N_("DeepSpeed"),
+    "blocker_moe_kernels": N_("Mixture-of-experts routing with kernels or dynamic sizes"),
+    "blocker_varlen_attention": N_("Attention over variable lengths"),
+    # What is read and what is left out (core.migration.source_file, core.migration.archives, core.migration.sources)
+    "skip_one": N_("Not read: {why}."),
+    "skip_many": N_("{n:int} files are not read, {first} among them: {why}."),
+    "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
+    "skip_others": N_("{n:int} files of kinds that hold nothing to look for ({kinds}) are not read."),
+    "skip_others_plain": N_("{n:int} files of kinds that hold nothing to look for are not read."),
+    "skip_rest_files": N_("{limit:int} files are read, the most; {n:int} more are not, {first} the first of them."),
+    "skip_rest_files_unknown": N_("{limit:int} files are read, the most; {first} and what follows are not."),
+    "skip_rest_bytes": N_("{limit:int} MB are read, the most; {n:int} more files are not, {first} the first of them."),
+    "skip_rest_bytes_unknown": N_("{limit:int} MB are read, the most; {first} and what follows are not."),
+    "skip_binary": N_("binary, not text"),
+    "skip_encoding": N_("not text in UTF-8"),
+    "skip_line": N_("a line is longer than {limit:int} MB"),
+    "skip_large": N_("larger than {limit:int} MB"),
+    "skip_large_notebook": N_("a notebook larger than {limit:int} MB"),
+    "skip_notebook": N_("not a notebook, though called one"),
+    "skip_notebook_language": N_("a notebook in another language than Python"),
+    "skip_symlink": N_("a symbolic link, and those are never followed"),
+    "skip_special": N_("a device, pipe or socket, not a file"),
+    "skip_unreadable": N_("the system does not let it be read"),
+    "skip_deep": N_("more than {limit:int} folders deep"),
+    "skip_nested": N_("an archive inside what is read; unpack it, or give it alone"),
+    "skip_traversal": N_("its name points outside the archive"),
+    "skip_encrypted": N_("encrypted; pack it without a password"),
+    "skip_damaged": N_("damaged, or not what the archive says it is"),
+    "skip_packing": N_("packed in a way that is not read; deflate is"),
+    "skip_ratio": N_("it expands more than {limit:int} times, as no code does"),
+    "skip_twice": N_("the archive holds the name twice; the first is read"),
+    "archive_large": N_(
+        "The archive has {size:int} MB, and {limit:int} MB is the most; leave out data, checkpoints and environments."
+    ),
+    "archive_entries": N_(
+        "The archive lists more than {limit:int} files; leave out environments and packages such as node_modules."
+    ),
+    "archive_damaged": N_("This is no whole zip archive: it is damaged, cut short or of another kind; pack it again."),
+    "archive_encrypted": N_("Every file in the archive is encrypted; pack it without a password."),
+    "archive_empty": N_("The archive holds no files."),
+    # The command scan (core.cli_scan)
+    "scan_no_path": N_("{path} is not there; name a folder, a file or a .zip archive."),
+    "scan_special": N_("{path} is no folder and no file; name a folder, a file or a .zip archive."),
+    "scan_one_skipped": N_("{path}: {why}"),
+    "scan_counted": N_("{n:int} places in {files:int} files, {lines:int} lines."),
+    "scan_nothing": N_("Nothing that ties the code to an NVIDIA GPU in {files:int} files, {lines:int} lines."),
+    "scan_left_out": N_("Not read:"),
+    "scan_blocks": N_("Blocks the move"),
+    "scan_heavy": N_("Heavy"),
+    "scan_moderate": N_("Moderate"),
+    "scan_light": N_("Light"),
+    "scan_more": N_("and {n:int} more; --json lists all"),
+    "scan_here": N_("{place}: {remedy}"),
 }

@@ -1,0 +1,226 @@
+"""Today's platform against the one to move to: what a month costs on each, at the port's three speeds.
+
+The time ratio is chip-hours at equal tokens, goodput included, from the same estimate as every other page. In the
+simulated cases both platforms' speeds differ from the model as it does from the runs it has not seen, the port's by how
+far first tries and tuned ports are from a recipe, and list prices move.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.economics.credits import MONTHS_PER_YEAR
+from core.economics.draws import quantiles, split_triangular, three_point
+from core.economics.inverse import inputs_at
+from core.migration.effort import deviates, points
+from core.migration.outcome import MigrationOptions, SavingCurve, Savings, Spread, Stage
+from core.migration.paths import constants
+from core.migration.payback import Ramp, break_even_mfu, saving_usd_per_month
+from core.offer_rules import CONTRACTS
+from core.report import PlatformEstimate, Report
+from core.scenario import Scenario, Speed
+from core.training.maturity import speed_factor
+
+if TYPE_CHECKING:
+    from core.catalogue import Catalogue
+
+SPEEDS: tuple[Speed, ...] = ("first_try", "tuned", "vendor")
+SHARES = (0.1, 0.5, 0.9)
+CURVE_MFU = np.linspace(0.1, 0.8, 71)
+CURVE_STEP = 4  # of the cases; 2,500 draw a band
+MFU_MAX = 0.95
+OWN_SPEED = ("user", "own")  # origins of an MFU that no tuning moves: it is what is reached in the end
+NO_RENT = ("people_usd", "migration_usd", "data_usd")
+"""Parts of a cash bill that do not go with the chips: engineers, who stand in the effort, and what is bought once."""
+
+
+def spread(cases: np.ndarray) -> Spread:
+    """P10, P50 and P90 of cases, shape (cases,)."""
+    low, middle, high = (float(q) for q in quantiles(cases, *SHARES))
+    return Spread(low, middle, high)
+
+
+def monthly_bill_usd(p: PlatformEstimate, scenario: Scenario) -> float:
+    """A month of versions on a platform: cash without people, data and moving the code, which stand elsewhere."""
+    assert p.bills is not None
+    cash = p.bills["cash"]
+    rent = cash.total_usd - sum(float(getattr(cash, name)) for name in NO_RENT)
+    return max(0.0, rent) * scenario.versions_per_year / MONTHS_PER_YEAR
+
+
+def usable(p: PlatformEstimate) -> bool:
+    """Whether a platform has all that a comparison needs."""
+    return p.fits and p.bills is not None and p.utilisation is not None and bool(p.price_usd_per_chip_hour)
+
+
+def default_pair(report: Report, options: MigrationOptions) -> tuple[PlatformEstimate | None, PlatformEstimate | None]:
+    """Where the work runs today, and where to: the options' own, or a GPU and the focus.
+
+    Of GPUs the reference of the report's flips, the chip whose price readers know, or else the cheapest. The focus is
+    taken where it is no GPU, and else the cheapest platform that is none.
+    """
+    named = {p.id: p for p in report.platforms}
+    ranked = [p for p in (report[i] for i in report.ranking) if usable(p)]
+    gpus = [p for p in ranked if p.accelerator.family == "nvidia"]
+    gpus.sort(key=lambda p: p.id != report.flip_reference)  # stable
+    others = [p for p in ranked if p.accelerator.family != "nvidia"]
+    wanted = [report.focus] if report.focus in others else []
+    today = named.get(options.today or "")
+    target = named.get(options.target or "")
+    return (
+        today if today and usable(today) else next(iter(gpus), None),
+        target if target and usable(target) else next(iter([*wanted, *others]), None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two platforms with all that is needed to compare a month. Arrays are (cases,) and (speeds, cases)."""
+
+    today: PlatformEstimate
+    target: PlatformEstimate
+    bill: float
+    today_hours: float  # chip-hours of the work
+    target_hours: float
+    start_hours: float  # of them go with no speed
+    mfu: float  # at which the target needs them
+    speeds: np.ndarray  # MFU of the target at SPEEDS, central, (speeds,)
+    cases: np.ndarray  # cost ratio, (speeds, cases)
+    bill_cases: np.ndarray
+    today_slower: np.ndarray
+    price_moves: np.ndarray  # on the price ratio
+
+    @property
+    def price_ratio(self) -> float:
+        """Price of a chip-hour of the target over today's."""
+        return float(self.target.price_usd_per_chip_hour or 0.0) / float(self.today.price_usd_per_chip_hour or 1.0)
+
+    def time_ratio(self, mfu: Any) -> Any:
+        """Chip-hours over today's, where the target reaches an MFU."""
+        return (self.start_hours + (self.target_hours - self.start_hours) * self.mfu / mfu) / self.today_hours
+
+
+@lru_cache(maxsize=4)
+def _price_points(catalogue: Catalogue) -> np.ndarray:
+    of = catalogue.constants
+    path = of["price_path_ahead"]
+    shares = of["price_path_falls"].likely, of["price_path_rises"].likely
+    return np.asarray(three_point(points()["price"], path.low, path.likely, path.high, *shares))
+
+
+def _moved(p: PlatformEstimate, scenario: Scenario, catalogue: Catalogue) -> np.ndarray:
+    """Factors on a platform's price in the cases: a list price moves, what is agreed does not."""
+    moves = not p.price_is_quote and p.platform.plan not in CONTRACTS and scenario.price_change == 0.0
+    return _price_points(catalogue) if moves else np.ones_like(points()["price"])
+
+
+def compare(
+    today: PlatformEstimate, target: PlatformEstimate, report: Report, options: MigrationOptions, catalogue: Catalogue
+) -> Pair:
+    """The two platforms of a report, their sizes kept, at the three speeds of a port."""
+    u, v = target.utilisation, today.utilisation
+    assert u is not None and v is not None
+    scenario = report.scenario
+    bill = options.monthly_bill_usd
+    hours, old = (inputs_at(p, report, catalogue).hours for p in (target, today))
+    end = u.mfu if u.origin in OWN_SPEED else None
+    here = speed_factor(target.accelerator, scenario.speed, catalogue)
+    base_sd = math.sqrt(max(0.0, u.log_sd**2 - here.log_sd**2))
+    central, draws = [], []
+    for speed in SPEEDS:
+        factor = speed_factor(target.accelerator, speed, catalogue)
+        mfu = end * factor.likely if end is not None else min(u.ceiling, u.mfu * factor.likely / here.likely)
+        luck = np.exp(base_sd * deviates("mfu_target") + factor.log_sd * deviates("speed"))
+        central.append(mfu)
+        draws.append(np.minimum(mfu * luck, u.ceiling))
+    # A first try is never the faster one, whatever the spread of either.
+    reached = np.minimum.accumulate(np.array(draws)[::-1], axis=0)[::-1]
+    changes = _moved(today, scenario, catalogue), _moved(target, scenario, catalogue)
+    slower = np.exp(-v.log_sd * deviates("mfu_today"))
+    pair = Pair(
+        today=today,
+        target=target,
+        bill=monthly_bill_usd(today, scenario) if bill is None else bill,
+        today_hours=float(old.paid_chip),
+        target_hours=float(hours.paid_chip),
+        start_hours=float(hours.start_chip),
+        mfu=u.mfu,
+        speeds=np.array(central),
+        cases=np.array([]),
+        bill_cases=np.array([]),
+        today_slower=slower,
+        price_moves=changes[1] / changes[0],
+    )
+    typed = options.monthly_bill_usd is not None
+    ratio = pair.price_ratio * pair.price_moves * pair.time_ratio(reached) / slower
+    return Pair(**{name: getattr(pair, name) for name in pair.__slots__} | {
+        "cases": ratio,
+        "bill_cases": pair.bill * (changes[0] if typed else changes[0] * slower),
+    })  # fmt: skip
+
+
+def ramp_ends(start: Speed, pays_tuning: bool, scenario: Scenario) -> tuple[int, int]:
+    """Where in :data:`SPEEDS` a port starts and ends: at the scenario's speed, where its tuning is paid for."""
+    last = SPEEDS.index(scenario.speed)
+    first = min(SPEEDS.index(start), last)
+    return first, last if pays_tuning else first
+
+
+def ramp_of(pair: Pair, ends: tuple[int, int], options: MigrationOptions, catalogue: Catalogue) -> Ramp:
+    """Savings a month along the ramp in every case, and when each speed is reached."""
+    of, at = constants(catalogue), points()["ramp"]
+    first, last = ends
+    middle = min(max(first, 1), last)
+    saving = saving_usd_per_month(pair.bill_cases, 1.0, pair.cases)
+
+    def months(name: str, given: float | None) -> Any:
+        row = of[name]
+        return split_triangular(at, row.low, row.likely, row.high) if given is None else given
+
+    tuned = months("ramp_tuned_months", options.tuned_months) if middle > first else 0.0
+    vendor = months("ramp_vendor_months", options.vendor_months) if last > middle else tuned
+    return Ramp(saving[first], saving[middle], saving[last], tuned, np.maximum(tuned, vendor))
+
+
+def _curve(pair: Pair, catalogue: Catalogue) -> SavingCurve:
+    some = slice(None, None, CURVE_STEP)
+    ratio = pair.price_ratio * pair.price_moves[some] * pair.time_ratio(CURVE_MFU[:, None]) / pair.today_slower[some]
+    low, middle, high = quantiles(saving_usd_per_month(pair.bill_cases[some], 1.0, ratio), *SHARES)
+    even = float(
+        break_even_mfu(pair.mfu, pair.start_hours, pair.target_hours, pair.today_hours, pair.price_ratio)
+        if pair.price_ratio > 0
+        else math.inf
+    )
+    ports = tuple(catalogue.constants[n] for n in ("first_port_mfu", "tuned_port_mfu") if n in catalogue.constants)
+    public = tuple((row.item, row.likely) for row in ports) if pair.target.accelerator.family == "tpu" else ()
+    return SavingCurve(CURVE_MFU, low, middle, high, even if even <= MFU_MAX else None, public)
+
+
+def savings_of(pair: Pair, last: int, catalogue: Catalogue) -> Savings:
+    """The pair as the page shows it, where the ramp ends at :data:`SPEEDS` ``[last]``."""
+    times = pair.time_ratio(pair.speeds)
+    ratio = pair.price_ratio * times
+    saved = saving_usd_per_month(pair.bill_cases, 1.0, pair.cases)
+    stages = tuple(
+        Stage(s, float(pair.speeds[i]), float(times[i]), float(ratio[i]), float(pair.bill * ratio[i]), spread(saved[i]))
+        for i, s in enumerate(SPEEDS)
+    )
+    target, today = pair.target.price_usd_per_chip_hour or 0.0, pair.today.price_usd_per_chip_hour or 0.0
+    return Savings(
+        today=pair.today.label,
+        target=pair.target.label,
+        bill_usd_per_month=pair.bill,
+        price_ratio=pair.price_ratio,
+        time_ratio=float(times[last]),
+        stages=stages,
+        end=SPEEDS[last],
+        pays=bool(pair.bill > 0 and ratio[last] < 1.0),
+        break_even_target_usd=float(target / ratio[last]),
+        break_even_today_usd=float(today * ratio[last]),
+        curve=_curve(pair, catalogue),
+    )

@@ -1,0 +1,150 @@
+"""Go, no-go or try first: what blocks a port, whether it pays, and the sentence that says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from core.messages import Message, Severity, message
+from core.migration.finding import Scan
+from core.migration.outcome import Blocker, BlockerKind, Decision, MigrationOptions, PathAnswer, Savings
+from core.migration.paths import constants
+
+if TYPE_CHECKING:
+    from core.catalogue import Catalogue
+
+BLOCKERS: Mapping[BlockerKind, tuple[str, ...]] = MappingProxyType(
+    {
+        "custom_cuda": ("P10",),
+        "triton": ("P11",),
+        "bitsandbytes": ("P14",),
+        "deepspeed": ("P17",),
+        "moe_kernels": ("P39",),
+        "varlen_attention": ("P45",),
+    }
+)
+"""What decides whether a port is worth trying, and the patterns that show it."""
+
+LIKELY, UNLIKELY = 0.8, 0.2
+"""Chances of paying back within the horizon: from the first on go, below the second no-go."""
+
+
+def blockers_of(scan: Scan | None) -> tuple[Blocker, ...]:
+    """What was found that blocks, in the order of :data:`BLOCKERS`; code under a check for a device blocks nothing."""
+    found = []
+    for kind, patterns in BLOCKERS.items():
+        places = [f for f in scan.findings if f.pattern_id in patterns and not f.guarded] if scan else []
+        if places:
+            first = places[0]
+            seen = tuple(dict.fromkeys(f.pattern_id for f in places))
+            found.append(Blocker(kind, seen, len(places), first.path, first.line))
+    return tuple(found)
+
+
+def decide(
+    path: PathAnswer,
+    savings: Savings | None,
+    blockers: tuple[Blocker, ...],
+    read: bool,
+    o: MigrationOptions,
+    catalogue: Catalogue,
+) -> tuple[Decision, tuple[Message, ...]]:
+    """What to do, and why; the first reason decides.
+
+    No-go where it does not pay. Go where it very likely does, nothing blocks, the code was read and the path has a
+    future. Try first in between: a few days tell.
+    """
+    trial = message("migration_trial", "note", days=constants(catalogue)["trial_days"].likely)
+    blocking = tuple(
+        message("migration_blocker", _severity(path), what=message(f"blocker_{b.kind}"), n=b.places, place=_at(b))
+        for b in blockers
+    )
+    sunset = (message("migration_sunset", "warning", path=path.name, status=path.status),) if path.sunset else ()
+    unread = () if read else (message("migration_unread", "note"),)
+    if savings is None or path.payback is None:
+        return "try_first", (message("migration_unpriced", "note"), *blocking, *sunset, *unread, trial)
+    if not savings.pays:
+        return "no_go", (_why_not(savings), *blocking, *sunset)
+    chance = message(
+        "migration_chance", "note", chance=path.payback.chance, months=o.horizon_months, median=_months(path)
+    )
+    if path.payback.chance < UNLIKELY:
+        return "no_go", (chance, *blocking, *sunset, *unread)
+    if path.payback.chance < LIKELY or blocking or sunset or unread:
+        first = (*blocking, *sunset, chance) if path.payback.chance >= LIKELY else (chance, *blocking, *sunset)
+        return "try_first", (*first, *unread, trial)
+    return "go", (chance, trial)
+
+
+def _severity(path: PathAnswer) -> Severity:
+    """A blocker warns on every path but one that leaves the code behind."""
+    return "note" if path.id == "maxtext" else "warning"
+
+
+def _at(b: Blocker) -> str:
+    return f"{b.path}:{b.line}"
+
+
+def _months(path: PathAnswer) -> Message:
+    assert path.payback is not None
+    months = path.payback.months.p50
+    if not math.isfinite(months):
+        return message("months_never")
+    return message("months_few" if months < 10 else "months_many", n=months)
+
+
+def _why_not(savings: Savings) -> Message:
+    """Why nothing is saved: prices and chip-hours."""
+    if savings.bill_usd_per_month <= 0:
+        return message("migration_no_bill", "note", today=savings.today)
+    return message(
+        "migration_dearer",
+        "note",
+        today=savings.today,
+        target=savings.target,
+        price=savings.price_ratio,
+        time=savings.time_ratio,
+        speed=message(f"speed_reached_{savings.end}"),
+        rises=savings.break_even_today_usd,
+        falls=savings.break_even_target_usd,
+    )
+
+
+def verdict_of(
+    path: PathAnswer, savings: Savings | None, o: MigrationOptions, problems: tuple[Message, ...]
+) -> Message:
+    """The sentence above everything: whether leaving today's platform pays, and when."""
+    if savings is None or path.payback is None:
+        return message("verdict_move_unknown", "note", problem=problems[0] if problems else "")
+    why = _why_not(savings)
+    if savings.bill_usd_per_month <= 0:
+        return message("verdict_move_no_bill", "note", why=why)
+    if not savings.pays:
+        there = savings.bill_usd_per_month * savings.price_ratio * savings.time_ratio
+        return message(
+            "verdict_move_never",
+            "note",
+            bill=savings.bill_usd_per_month,
+            there=there,
+            today=savings.today,
+            target=savings.target,
+            why=why,
+        )
+    end = next(s for s in savings.stages if s.speed == savings.end)
+    late = path.payback.months.p50 > o.horizon_months
+    return message(
+        "verdict_move_late" if late else "verdict_move_pays",
+        "note",
+        target=savings.target,
+        today=savings.today,
+        path=path.name,
+        months=_months(path),
+        horizon=o.horizon_months,
+        chance=path.payback.chance,
+        saving=end.saving_usd_per_month.p50,
+        speed=message(f"speed_reached_{end.speed}"),
+        cost=path.payback.cost_usd.p50,
+        days=path.effort.days.p50,
+    )

@@ -1,0 +1,175 @@
+"""What a move costs in cash and delay, what it saves a month, and when the one has earned back the other.
+
+Pure functions; scalars or arrays, which broadcast. Money is USD, effort engineer-days, time months from the switch (the
+day on which the port begins to do the work) but where weeks are named.
+
+    cash K = days × rate + dual share × bill × dual months + parity runs × share × bill × (1 + cost ratio)
+             + egress + hiring and training
+    delay D = weeks late × value of a week, less the engineers whose days in these weeks stand in K already
+    saving a month = bill × (1 − price ratio × time ratio);  payback = (K + D) ÷ saving
+
+The time ratio falls along straight lines from the port's first speed to its tuned and its last one, so that what is
+saved by a month is a quadratic on each of them, and the month in which it has paid is solved, not searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def dual_running_usd(bill_usd_per_month: Any, share: Any, months: Any) -> Any:
+    """What is paid on today's platform beside the port: ``share · bill · months``.
+
+    >>> dual_running_usd(100_000, 0.25, 1)
+    25000.0
+    """
+    return share * bill_usd_per_month * months
+
+
+def parity_usd(bill_usd_per_month: Any, runs: Any, run_share: Any, cost_ratio: Any) -> Any:
+    """Small full runs on both platforms: ``runs · share of a month's bill · (1 + price ratio × time ratio)``."""
+    return runs * run_share * bill_usd_per_month * (1.0 + cost_ratio)
+
+
+def delay_usd(
+    weeks: Any, week_value_usd: Any, days: Any, engineers: Any, rate_usd_per_day: Any, days_per_week: Any
+) -> Any:
+    """What being late costs beside the effort: a late week costs what it is worth, at least its engineers.
+
+    Their days in these weeks are part of the value of a week, which is the burn, and of the effort too: they are taken
+    off here, once. No more days than the move takes, and none of people who are not at work on it.
+
+    >>> float(delay_usd(2.0, 10_000, 30.0, 1.0, 1_200, 5.0))
+    8000.0
+    """
+    week = np.maximum(week_value_usd, engineers * days_per_week * rate_usd_per_day)
+    counted = np.minimum(days, weeks * engineers * days_per_week) * rate_usd_per_day
+    return weeks * week - counted
+
+
+def saving_usd_per_month(bill_usd_per_month: Any, price_ratio: Any, time_ratio: Any) -> Any:
+    """Today's monthly bill less that of the same work elsewhere; negative where that is dearer.
+
+    >>> saving_usd_per_month(100_000, 1.28, 1.81).__round__()
+    -131680
+    """
+    return bill_usd_per_month * (1.0 - price_ratio * time_ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """Savings a month at the switch, when tuned and at last, USD, and the months at which the last two are reached.
+
+    Savings never fall from one to the next. Fields are numbers or arrays.
+    """
+
+    first: Any
+    tuned: Any
+    last: Any
+    tuned_months: Any
+    last_months: Any
+
+
+def saved_usd(ramp: Ramp, months: Any) -> Any:
+    """What has been saved by a month; negative where the port costs more than the old platform.
+
+    >>> saved_usd(Ramp(0.0, 10.0, 10.0, 2.0, 4.0), np.array([1.0, 2.0, 5.0])).tolist()
+    [2.5, 10.0, 40.0]
+    """
+    first, second = _lengths(ramp)
+    t1 = np.clip(months, 0.0, first)
+    t2 = np.clip(months - first, 0.0, second)
+    t3 = np.maximum(0.0, months - first - second)
+    rise1, rise2 = _slope(ramp.tuned - ramp.first, first), _slope(ramp.last - ramp.tuned, second)
+    return (ramp.first + rise1 * t1 / 2) * t1 + (ramp.tuned + rise2 * t2 / 2) * t2 + ramp.last * t3
+
+
+def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
+    """The month at which savings have earned back a cost; infinite where they never do, zero where nothing is spent.
+
+    With one saving throughout it is ``cost ÷ saving``.
+
+    >>> float(payback_months(37_000, Ramp(33_000, 33_000, 33_000, 0.0, 0.0)).round(2))
+    1.12
+    """
+    first, second = _lengths(ramp)
+    left1 = cost_usd - saved_usd(ramp, first)
+    left2 = cost_usd - saved_usd(ramp, first + second)
+    in1 = _time_to(cost_usd, ramp.first, _slope(ramp.tuned - ramp.first, first))
+    in2 = first + _time_to(left1, ramp.tuned, _slope(ramp.last - ramp.tuned, second))
+    in3 = first + second + np.where(ramp.last > 0, left2 / np.where(ramp.last > 0, ramp.last, 1.0), np.inf)
+    found = np.where(left1 <= 0, in1, np.where(left2 <= 0, in2, in3))
+    return np.where(np.asarray(cost_usd) <= 0, 0.0, found)
+
+
+def _lengths(ramp: Ramp) -> tuple[Any, Any]:
+    """Months from the switch to tuned, and from there to the last speed."""
+    return ramp.tuned_months, np.maximum(0.0, ramp.last_months - ramp.tuned_months)
+
+
+def _slope(rise: Any, months: Any) -> Any:
+    return np.where(np.asarray(months) > 0, rise / np.where(np.asarray(months) > 0, months, 1.0), 0.0)
+
+
+def _time_to(amount: Any, rate: Any, slope: Any) -> Any:
+    """When ``rate·t + slope·t²/2`` has come to an amount; no difference of near numbers. Infinite where never."""
+    root = np.maximum(0.0, np.square(rate) + 2.0 * slope * amount)
+    below = rate + np.sqrt(root)
+    return np.where(below > 0, 2.0 * amount / np.where(below > 0, below, 1.0), np.inf)
+
+
+def npv_usd(cost_usd: Any, ramp: Ramp, horizon_months: int, yearly_rate: Any) -> Any:
+    """Savings of each month within the horizon at their worth on the day of the switch, less the cost.
+
+    Savings of a month count at its middle. Shape as ``cost_usd`` and the ramp broadcast.
+
+    >>> npv_usd(100.0, Ramp(10.0, 10.0, 10.0, 0.0, 0.0), 12, 0.0).round().item()
+    20.0
+    """
+    total, before = -np.asarray(cost_usd, dtype=float), np.asarray(0.0)
+    for month in range(1, horizon_months + 1):
+        after = saved_usd(ramp, float(month))
+        total = total + (after - before) * (1.0 + yearly_rate) ** (-(month - 0.5) / 12.0)
+        before = after
+    return total
+
+
+def break_even_mfu(mfu: Any, start_chip_hours: Any, chip_hours: Any, today_chip_hours: Any, price_ratio: Any) -> Any:
+    """The MFU at which the work costs as much as today, where ``chip_hours`` are needed at ``mfu``.
+
+    ``start_chip_hours`` of them go with no speed. Infinite where no speed does it.
+
+    >>> break_even_mfu(0.4, 0.0, 200.0, 100.0, 1.0).item()
+    0.8
+    """
+    left = np.asarray(today_chip_hours / price_ratio - start_chip_hours)
+    return np.where(left > 0, mfu * (chip_hours - start_chip_hours) / np.where(left > 0, left, 1.0), np.inf)
+
+
+def calendar_weeks(days: Any, engineers: Any, days_per_week: Any) -> Any:
+    """Weeks that engineer-days take when so many engineers share them.
+
+    >>> calendar_weeks(30.0, 2.0, 5.0)
+    3.0
+    """
+    return days / (engineers * days_per_week)
+
+
+def going_back_usd(days: Any, rate_usd_per_day: Any, bill_usd_per_month: Any, share: Any, months: Any) -> Any:
+    """What returning costs: the days of the way back, and both platforms side by side once more."""
+    return days * rate_usd_per_day + dual_running_usd(bill_usd_per_month, share, months)
+
+
+def affordable_days(
+    saved_by_horizon_usd: Any, other_cost_usd: Any, rate_usd_per_day: Any, late_usd_per_day: Any
+) -> Any:
+    """The most engineer-days that savings within the horizon pay for; negative where the rest alone costs more.
+
+    Infinite where a day costs nothing.
+    """
+    each = rate_usd_per_day + late_usd_per_day
+    left = saved_by_horizon_usd - other_cost_usd
+    return np.where(np.asarray(each) > 0, left / np.where(np.asarray(each) > 0, each, 1.0), np.copysign(np.inf, left))
