@@ -1,0 +1,278 @@
+"""Launch scripts and images: what a shell script or a Dockerfile starts, installs and sets.
+
+A word counts where it is a command, an option with its value, or a variable that is set; what a script
+prints, comments or documents does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.migration.finding import Hit
+from core.migration.shell_words import Word, commands
+from core.migration.text_config import setting_pattern
+from core.migration.text_packages import hit_of, requirement_pattern
+
+SURE, LIKELY, UNSURE = 0.95, 0.8, 0.6
+
+PROSE = frozenset(
+    [
+        "echo",
+        "printf",
+        "usage",
+        "log",
+        "info",
+        "warn",
+        "error",
+        "die",
+        "fail",
+        "grep",
+        "egrep",
+        "sed",
+        "awk",
+        "which",
+        "type",
+        "alias",
+        "test",
+        "[",
+        "[[",
+        "man",
+    ]
+)
+PROGRAMS = {
+    **dict.fromkeys(("torchrun", "torchx", "torch.distributed.run", "torch.distributed.launch"), "P22"),
+    **dict.fromkeys(("srun", "sbatch", "salloc"), "P55"),
+    "deepspeed": "P17",
+    "nvcc": "P10",
+    **dict.fromkeys(("nsys", "ncu", "nvprof", "nvidia-smi", "dcgmi", "nvitop", "gpustat"), "P43"),
+    **dict.fromkeys(("vllm", "vllm-serve", "vllm.entrypoints.openai.api_server", "sglang.launch_server"), "P40"),
+}
+PACKAGE_TOOLS = frozenset(("pip", "pip3", "uv", "conda", "mamba", "micromamba", "poetry", "pipx"))
+WRAPPERS = frozenset(
+    [
+        "sudo",
+        "env",
+        "nohup",
+        "time",
+        "exec",
+        "nice",
+        "command",
+        "stdbuf",
+        "then",
+        "do",
+        "else",
+        "if",
+        "while",
+        "!",
+        "{",
+        "eval",
+    ]
+)
+STARTERS = frozenset(("srun", "mpirun", "mpiexec", "docker", "singularity", "apptainer"))
+_SETS = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
+_CUDA_VARIABLE = re.compile(
+    r"(?:TORCH_)?NCCL_\w+|(?:PY)?TORCH_CUDA_\w+|CUDA_\w+|CUDNN_\w+|CUBLAS_\w+|NVIDIA_\w+|NVTE_\w+|TORCH_ALLOW_TF32\w*"
+)
+RANK_VARIABLES = frozenset(
+    ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"]
+)
+_CUDA_IMAGE = re.compile(
+    r"(?:.*/)?nvidia/(?:cuda|cudagl|pytorch|k8s)\S*|nvcr\.io/\S+|\S*/?(?:pytorch|torch)\S*:\S*cu(?:da)?-?1\d\S*"
+    r"|\S*[:-]\S*\bcu(?:da)?-?1\d[\d.]*\b\S*",
+    re.IGNORECASE,
+)
+_CUDA_MODULE = re.compile(r"(?:cuda|cudnn|nccl|nvhpc)(?:[/-]\S*)?", re.IGNORECASE)
+_CUDA_DEB = re.compile(r"(?:lib)?(?:cuda|cudnn|nccl|nvidia|cublas|nvinfer)(?:\d|-\S+|$)\S*", re.IGNORECASE)
+
+
+def image_pattern(image: str) -> tuple[str, float] | None:
+    """P54 for an image that holds CUDA.
+
+    >>> image_pattern("nvidia/cuda:12.4.1-devel"), image_pattern("python:3.11-slim")
+    (('P54', 0.95), None)
+    """
+    return ("P54", SURE) if len(image) < 500 and _CUDA_IMAGE.fullmatch(image) else None
+
+
+def variable_pattern(name: str) -> tuple[str, float] | None:
+    """P53 for a variable that only CUDA or NCCL reads, P22 for one of the launcher."""
+    if _CUDA_VARIABLE.fullmatch(name):
+        return "P53", SURE
+    return ("P22", LIKELY) if name in RANK_VARIABLES else None
+
+
+def shell_hits(text: str, offset: int = 0) -> Iterator[Hit]:
+    """What a script does; its first line is ``offset + 1`` of the file."""
+    slurm = False
+    for words in commands(text):
+        if words[0].text.startswith("#SBATCH"):
+            if not slurm:
+                yield Hit(words[0].line + offset, "P55", SURE)
+            slurm = True
+            continue
+        for hit in command_hits(words):
+            yield Hit(hit.line + offset, hit.pattern_id, hit.confidence)
+
+
+def command_hits(words: Sequence[Word], inner: bool = False) -> Iterator[Hit]:
+    """What one command does, with the variables set before it; ``inner``: it stands in the quotes of another."""
+    i = 0
+    while i < len(words):
+        word = words[i]
+        sets = _SETS.fullmatch(word.text)
+        if sets is not None:
+            yield from hit_of(word.line, variable_pattern(sets[1]))
+            if not inner:
+                yield from _value_hits(sets[2], word.line)
+        elif word.text not in WRAPPERS and word.text not in ("export", "declare", "local", "set", "setenv"):
+            break
+        elif word.text == "setenv" and i + 1 < len(words):
+            yield from hit_of(word.line, variable_pattern(words[i + 1].text))
+            return
+        i += 1
+    words = words[i:]
+    if not words or _name(words[0].text) in PROSE:
+        return
+    yield from _program_hits(words, inner)
+    yield from _option_hits(words)
+    if _installs(words):
+        yield from _installed(words)
+
+
+def _value_hits(value: str, line: int) -> Iterator[Hit]:
+    """A variable that holds a command or options: ``LAUNCHER="torchrun --nproc_per_node 8"``."""
+    parts = value.split()
+    if parts and (parts[0].startswith("-") or _name(parts[0]) in PROGRAMS or parts[0] in ("python", "python3")):
+        yield from command_hits([Word(part, line) for part in parts], inner=True)
+
+
+def _program_hits(words: Sequence[Word], inner: bool) -> Iterator[Hit]:
+    first = _name(words[0].text)
+    for i, word in enumerate(words):
+        name = _name(word.text)
+        if word.quoted and i:
+            if not inner and (words[i - 1].text in ("-c", "-lc", "--wrap") or word.text.startswith("--wrap=")):
+                script = word.text.removeprefix("--wrap=")
+                if not first.startswith("python"):
+                    yield from shell_hits(script, word.line - 1)
+            continue
+        if name not in PROGRAMS:
+            continue
+        before = words[i - 1].text if i else ""
+        option = before.startswith("-") and "=" not in before and first not in STARTERS  # its value, as in --launcher
+        if i == 0 or before == "-m" or not (option or _installs(words) or re.search(r"[=,:{}$]", word.text)):
+            yield Hit(word.line, PROGRAMS[name], SURE)
+    if first == "accelerate" and len(words) > 1 and words[1].text == "launch":
+        yield Hit(words[0].line, "P41", SURE)
+    if first == "module" and len(words) > 2 and words[1].text in ("load", "add"):
+        for word in words[2:]:
+            if _CUDA_MODULE.fullmatch(word.text):
+                yield Hit(word.line, "P54", SURE)
+    if first in ("docker", "podman", "nerdctl", "singularity", "apptainer"):
+        for word in words[1:]:
+            image = word.text.removeprefix("docker://")
+            if word.text in ("--nv", "--gpus") or word.text.startswith("--gpus=") or image_pattern(image):
+                yield Hit(word.line, "P54", SURE)
+
+
+def _name(text: str) -> str:
+    return text.rsplit("/", 1)[-1]
+
+
+def _option_hits(words: Sequence[Word]) -> Iterator[Hit]:
+    """Options by what they mean, as in a config: ``--fp16``, ``--device=cuda``, ``optimizer.fused=true``."""
+    for i, word in enumerate(words):
+        text = word.text
+        if word.quoted and " " in text:
+            continue
+        name, equals, value = text.partition("=")
+        if name.startswith("--"):
+            if not equals:
+                after = words[i + 1].text if i + 1 < len(words) else ""
+                value = after if after and not after.startswith("-") else "true"
+        elif not equals or not re.fullmatch(r"\+{0,2}[A-Za-z_][\w.]*\.\w+", name):
+            continue
+        keys = tuple(name.strip("-+").replace("-", "_").split("."))
+        found = setting_pattern(keys, value.strip("\"'"))
+        if found is not None:
+            yield Hit(word.line, found[0], min(found[1], LIKELY))
+
+
+def _installs(words: Sequence[Word]) -> bool:
+    texts = [word.text for word in words[:8]]
+    return "install" in texts or texts[:2] in (["uv", "add"], ["poetry", "add"], ["conda", "create"])
+
+
+def _installed(words: Sequence[Word]) -> Iterator[Hit]:
+    tools = {_name(word.text) for word in words[:6]}
+    apt = bool(tools & {"apt", "apt-get", "yum", "dnf", "apk"})
+    at = next((i for i, word in enumerate(words) if word.text in ("install", "add", "create")), 0)
+    for word in words[at + 1 :]:
+        if apt:
+            if _CUDA_DEB.fullmatch(word.text):
+                yield Hit(word.line, "P54", SURE)
+        elif tools & PACKAGE_TOOLS and (not word.text.startswith("-") or "://" in word.text):
+            found = requirement_pattern(word.text.rpartition("=")[2] if word.text.startswith("-") else word.text)
+            yield from hit_of(word.line, found)
+
+
+# Dockerfiles
+
+_INSTRUCTION = re.compile(r"\s*([A-Za-z]+):?\s+(.*)", re.DOTALL)
+
+
+def docker_hits(text: str) -> Iterator[Hit]:
+    """A Dockerfile or a definition of Singularity: its base images, variables and commands."""
+    defaults: dict[str, tuple[str, int]] = {}
+    said: set[str] = set()
+    for number, whole in _instructions(text):
+        found = _INSTRUCTION.fullmatch(whole)
+        if found is None:
+            continue
+        word, rest = found[1].upper(), found[2]
+        if word == "FROM":
+            image = next((part for part in rest.split() if not part.startswith("--")), "")
+            line = number
+            name = re.fullmatch(r"\$\{?(\w+)(?::-([^}]*))?\}?.*", image, re.DOTALL)
+            if name is not None:
+                image, line = defaults.get(name[1], (name[2] or "", number))
+            if image not in said:
+                yield from hit_of(line, image_pattern(image.strip("\"'")))
+            said.add(image)
+        elif word == "ARG":
+            key, _, value = rest.strip().partition("=")
+            defaults[key] = (value.strip("\"'"), number)
+        elif word == "ENV":
+            for pair in commands(rest):
+                for i, part in enumerate(pair):
+                    key = part.text.partition("=")[0]
+                    if i == 0 or "=" in part.text:
+                        yield from hit_of(number + part.line - 1, variable_pattern(key))
+        elif word in ("RUN", "CMD", "ENTRYPOINT"):
+            yield from shell_hits(_exec_form(rest), number - 1)
+
+
+def _exec_form(rest: str) -> str:
+    """``["a", "b"]`` as ``a b``; anything else as it is."""
+    plain = rest.strip()
+    if plain.startswith("[") and plain.endswith("]"):
+        return " ".join(re.findall(r'"([^"]*)"', plain))
+    return re.sub(r"^(?:--\w+=\S+\s+)+", "", rest)
+
+
+def _instructions(text: str) -> Iterator[tuple[int, str]]:
+    """Each instruction with its first line; comments are blank lines inside it."""
+    start, held = 1, list[str]()
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = "" if raw.lstrip().startswith("#") else raw
+        if not held:
+            start = number
+            if not line.strip():
+                continue
+        held.append(line if line.strip() else "\\")
+        if not held[-1].rstrip().endswith("\\"):
+            yield start, "\n".join(held)
+            held = []
+    if held:
+        yield start, "\n".join(held)
