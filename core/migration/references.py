@@ -83,7 +83,9 @@ def references(module: Module) -> tuple[Reference, ...]:
         if isinstance(parent, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
             continue
         dotted = module.resolve(node)
-        if dotted is None or dotted.partition(".")[0] not in PACKAGES or _assigned(module, node):
+        if dotted is None or dotted.partition(".")[0] not in PACKAGES:
+            continue
+        if _assigned(module, node) or _either(module, node):
             continue
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
         found.append(Reference(node, dotted, call, _annotates(module, node)))
@@ -102,6 +104,16 @@ def _assigned(module: Module, node: ast.expr) -> bool:
     if not bound:
         return False
     return not any(isinstance(b, str) or (isinstance(b, ast.Call) and _imports(b)) for b in bound)
+
+
+def _either(module: Module, node: ast.expr) -> bool:
+    """Whether a name comes from one package or another, or the file defines it too: then nothing depends on one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    bound = module.bindings(node)
+    tops = {b.partition(".")[0] for b in bound if isinstance(b, str)}
+    own = any(isinstance(b, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for b in bound)
+    return len(tops) > 1 or (own and bool(tops))
 
 
 def _imports(call: ast.Call) -> bool:
@@ -139,9 +151,17 @@ def found(module: Module, node: ast.AST, pattern_id: str, confidence: float = 0.
     yield Hit(line, pattern_id, confidence, hit.hot, hit.guarded) if line else hit
 
 
-def found_import(module: Module, imported: Imported, pattern_id: str, confidence: float = 0.9) -> Iterator[Hit]:
-    """A hit at the line of an imported name, unless something else stands in for it where it cannot be imported."""
+def found_import(
+    module: Module, imported: Imported, pattern_id: str, seen: set[ast.AST], confidence: float = 0.9
+) -> Iterator[Hit]:
+    """A hit at the line of the first such name of a statement that is not in ``seen`` yet.
+
+    None where something else stands in for it if it cannot be imported, or where only its version is asked for.
+    """
+    if imported.statement in seen or imported.dotted.endswith(".__version__"):
+        return
     if not has_substitute(module, imported):
+        seen.add(imported.statement)
         yield from found(module, imported.statement, pattern_id, confidence, imported.alias.lineno)
 
 

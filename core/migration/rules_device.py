@@ -179,7 +179,7 @@ def cuda_names(module: Module, node: ast.Module) -> Iterator[Hit]:
             yield from found(module, ref.node, "P30")
         elif GPU_TENSOR.match(dotted):
             yield from found(module, ref.node, "P01")
-        elif _is_api(ref) and not _only_guards(module, ref):
+        elif _is_api(ref) and not _only_guards(module, ref) and not _of_device(module, ref.node):
             yield from found(module, ref.node, "P02", 0.95)
 
 
@@ -188,7 +188,8 @@ def _sets_precision(ref: Reference) -> bool:
     if ref.dotted == PRECISION:
         return ref.call is not None
     setting = isinstance(ref.node, ast.Attribute) and isinstance(ref.node.ctx, ast.Store)
-    return BACKENDS.match(ref.dotted) is not None and (setting or ref.call is not None)
+    called = ref.call is not None and ref.dotted.endswith(("flags", "_library"))
+    return BACKENDS.match(ref.dotted) is not None and (setting or called)
 
 
 def _on_cuda(call: ast.Call | None) -> bool:
@@ -205,6 +206,16 @@ def _is_api(ref: Reference) -> bool:
         return False
     name = ref.dotted.split(".")[2]
     return name not in ELSEWHERE and not (name == "current_stream" and ref.call is not None)
+
+
+def _of_device(module: Module, node: ast.AST) -> bool:
+    """Whether a call is the index of a CUDA device that is found by itself: ``torch.device("cuda", current())``."""
+    for up in module.above(node):
+        if isinstance(up, ast.Call) and module.resolve(up.func) == "torch.device":
+            return up.args != [] and is_cuda(up.args[0])
+        if isinstance(up, ast.stmt):
+            return False
+    return False
 
 
 def _only_guards(module: Module, ref: Reference) -> bool:
@@ -246,6 +257,8 @@ def _uses_cuda(module: Module, body: ast.AST) -> bool:
 @rule(ast.Assign, ast.AnnAssign)
 def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hit]:
     """P44: the peak of a GPU, as a number, a table by name of GPU, or from a function that knows it."""
+    if module.uses_xla:
+        return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "") for t in targets]
     value = node.value
@@ -306,7 +319,9 @@ def environment(module: Module, node: ast.Module) -> Iterator[Hit]:
 def _sets(module: Module, name: ast.Constant) -> bool:
     up = module.parent(name)
     if isinstance(up, ast.Subscript):
-        return isinstance(up.ctx, ast.Store) and module.resolve(up.value) == "os.environ"
+        statement = module.parent(up)
+        hidden = isinstance(statement, ast.Assign) and text_of(statement.value) in ("", "-1")  # no GPU at all
+        return isinstance(up.ctx, ast.Store) and module.resolve(up.value) == "os.environ" and not hidden
     if isinstance(up, ast.Dict):
         call = module.parent(up)
         return isinstance(call, ast.Call) and module.resolve(call.func) == "os.environ.update"

@@ -64,24 +64,23 @@ SYNC_NORM = re.compile(
 @rule(ast.Module)
 def wrappers(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P18, P19, P21, P58: imports of what wraps a model or starts a group, and the calls of it."""
-    inside = None
+    seen: set[ast.AST] = set()
     for imported in imports(module):
         if DDP.match(imported.dotted):
-            yield from found_import(module, imported, "P19")
+            yield from found_import(module, imported, "P19", seen)
         elif FSDP.match(imported.dotted) and imported.package.startswith(("torch", "fairscale")):
-            yield from found_import(module, imported, "P18")
-        elif FSDP_INSIDE.match(imported.package) and imported.statement is not inside:
-            inside = imported.statement
-            yield from found_import(module, imported, "P18", 0.85)
+            yield from found_import(module, imported, "P18", seen)
+        elif FSDP_INSIDE.match(imported.package):
+            yield from found_import(module, imported, "P18", seen, 0.85)
         elif START.match(imported.dotted):
-            yield from found_import(module, imported, "P21")
+            yield from found_import(module, imported, "P21", seen)
     for ref in references(module):
         used = ref.call is not None or isinstance(module.parent(ref.node), ast.ClassDef)
         if DDP.match(ref.dotted) and used:
             yield from found(module, ref.node, "P19")
         elif FSDP.match(ref.dotted) and used:
             yield from found(module, ref.node, "P18")
-        elif SYNC_NORM.match(ref.dotted) and not ref.annotation:
+        elif SYNC_NORM.match(ref.dotted) and used:
             yield from found(module, ref.node, "P58")
         elif COLLECTIVES.match(ref.dotted) and used:
             yield from found(module, ref.node, "P20")
@@ -182,17 +181,21 @@ def launcher(module: Module, node: ast.Constant) -> Iterator[Hit]:
         environ = module.resolve(up.value) == "os.environ" and not isinstance(up.ctx, ast.Del)
     elif isinstance(up, ast.Call):
         asked = module.resolve(up.func) in ("os.environ.get", "os.getenv", "os.environ.setdefault", "os.environ.pop")
-        environ = asked and node is up.args[0] and not _first_by_default(up)
+        environ = asked and node is up.args[0] and not _first_by_default(module, up)
     else:
         environ = isinstance(up, ast.Compare) and module.resolve(up.comparators[0]) == "os.environ"
     if environ:
         yield from found(module, node, "P22")
 
 
-def _first_by_default(call: ast.Call) -> bool:
-    """Whether a missing rank counts as the first: the answer is only asked to print or log once."""
+def _first_by_default(module: Module, call: ast.Call) -> bool:
+    """Whether a missing rank counts as the first, or is compared with it: only asked to print or log once."""
+    if text_of(call.args[0]) != "RANK":
+        return False
     default = call.args[1] if len(call.args) > 1 else None
-    return text_of(call.args[0]) == "RANK" and isinstance(default, ast.Constant) and default.value in ("0", 0)
+    up = module.parent(call)
+    compared = up.comparators[0] if isinstance(up, ast.Compare) else None
+    return any(isinstance(first, ast.Constant) and first.value in ("0", 0) for first in (default, compared))
 
 
 @rule(ast.Module)
@@ -202,7 +205,7 @@ def meshes(module: Module, node: ast.Module) -> Iterator[Hit]:
     meshed = any(MESH.match(i.dotted) or "tensor.parallel" in i.dotted for i in names)
     first = next((i for i in names if _lays_out(i, meshed)), None)
     if first is not None:
-        yield from found_import(module, first, "P34")
+        yield from found_import(module, first, "P34", set())
         return
     ref = next((r for r in references(module) if TENSOR_PARALLEL.match(r.dotted) and not r.annotation), None)
     if ref is not None:

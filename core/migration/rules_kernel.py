@@ -32,6 +32,7 @@ LOW_BIT_TEXT = re.compile(r"(adam|adamw|lion|adagrad|rmsprop|ademamix)\w*_(8bit|
 def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P10 to P15: imports of packages of CUDA kernels. Each module of a package counts once in a file's block."""
     triton = False
+    seen: set[ast.AST] = set()
     for imported in imports(module):
         dotted, top = imported.dotted, imported.package.partition(".")[0]
         if top == "triton":
@@ -39,22 +40,22 @@ def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
             plain = imported.package == "triton" and not dotted.startswith("triton.language")
             if plain and (isinstance(imported.statement, ast.Import) or not triton):
                 triton = True
-                yield from found_import(module, imported, "P11", 0.95)
+                yield from found_import(module, imported, "P11", seen, 0.95)
         elif top in ("flash_attn", "flash_attn_interface", "flash_attn_3", "flash_attn_2_cuda"):
             if not RAGGED.search(dotted):
-                yield from found_import(module, imported, "P12", 0.95)
+                yield from found_import(module, imported, "P12", seen, 0.95)
         elif top == "xformers":
-            yield from found_import(module, imported, "P13", 0.95)
+            yield from found_import(module, imported, "P13", seen, 0.95)
         elif top == "bitsandbytes":
-            yield from found_import(module, imported, "P14", 0.95)
+            yield from found_import(module, imported, "P14", seen, 0.95)
         elif top == "apex" and "apex.contrib" not in dotted:
-            yield from found_import(module, imported, "P15")
+            yield from found_import(module, imported, "P15", seen)
         elif top == "apex" or EXTENSION.match(dotted) or _is_compiled(top):
-            yield from found_import(module, imported, "P15" if top == "apex" else "P10")
+            yield from found_import(module, imported, "P15" if top == "apex" else "P10", seen)
     if not triton:
         language = next((i for i in imports(module) if i.package.startswith("triton")), None)
         if language is not None:
-            yield from found_import(module, language, "P11", 0.95)
+            yield from found_import(module, language, "P11", seen, 0.95)
     yield from _beside(module)
 
 
@@ -85,6 +86,8 @@ def uses(module: Module, node: ast.Module) -> Iterator[Hit]:
         if ref.annotation:
             continue
         if JIT.match(dotted):
+            if isinstance(ref.node, ast.Attribute) and isinstance(ref.node.ctx, ast.Store):
+                continue  # a stand-in is put in its place
             yield from found(module, ref.node, "P11", 0.95)
         elif dotted.startswith("torch.utils.cpp_extension."):
             if EXTENSION.match(dotted) and ref.call is not None and not _is_cpp(ref.call):
@@ -102,7 +105,7 @@ def uses(module: Module, node: ast.Module) -> Iterator[Hit]:
             if ref.call is not None:
                 yield from found(module, ref.node, "P13", 0.95)
         elif dotted.startswith("bitsandbytes."):
-            if LOW_BIT.search(dotted) and not _bound_before(module, ref, bound):
+            if LOW_BIT.search(dotted) and not _asks_type(module, ref) and not _bound_before(module, ref, bound):
                 yield from found(module, ref.node, "P14", 0.95)
         elif dotted.startswith("apex.") and ref.call is not None:
             yield from found(module, ref.node, "P15")
@@ -138,6 +141,13 @@ def _selects_sdpa(module: Module) -> bool:
     return any(text.value == "scaled_dot_product_attention" for text in module.nodes(ast.Constant)) or any(
         CHOOSES_SDPA.match(ref.dotted) for ref in references(module)
     )
+
+
+def _asks_type(module: Module, ref: Reference) -> bool:
+    """Whether a class is only compared with: ``isinstance(layer, Linear4bit)``."""
+    up = module.parent(ref.node)
+    up = module.parent(up) if isinstance(up, ast.Tuple) else up
+    return isinstance(up, ast.Call) and getattr(up.func, "id", "") in ("isinstance", "issubclass")
 
 
 def _bound_before(module: Module, ref: Reference, bound: set[str]) -> bool:

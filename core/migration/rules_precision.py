@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
-from core.migration.references import found, found_import, imports, keyword, references, text_of
+from core.migration.references import PACKAGES, found, found_import, imports, keyword, references, text_of
 
 AUTOCAST = re.compile(
     r"^torch\.((cuda\.)?amp\.(autocast_mode\.)?)?(autocast)$|^torch\.(cuda\.)?amp\.([\w.]+\.)?custom_(fwd|bwd)$"
@@ -35,12 +35,14 @@ DOUBLE = ("torch.float64", "torch.double", "torch.cuda.DoubleTensor", "torch.Dou
 def names(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P16, P23, P24, P38, P48: names of packages and functions."""
     packages = set()
+    seen: set[ast.AST] = set()
+    host = module.uses_xla  # PyTorch is only read from or compared with
     for imported in imports(module):
-        if FP8.match(imported.package) and imported.package not in packages:
+        if FP8.match(imported.package) and imported.package not in packages and not host:
             packages.add(imported.package)
-            yield from found_import(module, imported, "P16")
+            yield from found_import(module, imported, "P16", seen)
         elif INT4.match(imported.dotted):
-            yield from found_import(module, imported, "P38")
+            yield from found_import(module, imported, "P38", seen)
     for ref in references(module):
         if ref.annotation:
             continue
@@ -51,13 +53,13 @@ def names(module: Module, node: ast.Module) -> Iterator[Hit]:
             if ref.call is not None and not _other_device(ref.call):
                 yield from found(module, ref.node, "P24", 0.95)
         elif ref.dotted in HALF:
-            if _chosen(module, ref.node):
+            if not host and _chosen(module, ref.node):
                 yield from found(module, ref.node, "P23", 0.8)
         elif FP8_CALLS.match(ref.dotted) and ref.call is not None:
             yield from found(module, ref.node, "P16")
         elif FP8_TYPE.match(ref.dotted) and _chosen(module, ref.node):
             yield from found(module, ref.node, "P16", 0.7)
-        elif ref.dotted in DOUBLE and _chosen(module, ref.node):
+        elif ref.dotted in DOUBLE and not host and _chosen(module, ref.node):
             yield from found(module, ref.node, "P48", 0.7)
 
 
@@ -83,7 +85,10 @@ def _chosen(module: Module, node: ast.AST) -> bool:
             if below is up.test or _is_bfloat16(module, up.body) or _is_bfloat16(module, up.orelse):
                 return False
         elif isinstance(up, ast.keyword):
-            return up.arg is not None and "dtype" in up.arg
+            call = module.parent(up)
+            device = keyword(call, "device") if isinstance(call, ast.Call) else None
+            on_host = device is not None and text_of(device.value) == "cpu"
+            return up.arg is not None and "dtype" in up.arg and not on_host
         elif isinstance(up, ast.Call):
             return isinstance(up.func, ast.Attribute) and up.func.attr == "to" and below in up.args
         elif not isinstance(up, ast.BoolOp):
@@ -105,7 +110,7 @@ def calls(module: Module, node: ast.Call) -> Iterator[Hit]:
             yield from found(module, node, "P23" if func.attr == "half" else "P48", 0.8, func.end_lineno or node.lineno)
         elif func.attr in ("scale", "unscale_", "step", "update") and is_scaler(module, func.value):
             yield from found(module, node, "P24", 0.9)
-    if node.keywords:
+    if node.keywords and module.imports & PACKAGES:
         half = keyword(node, "fp16", "half")
         if half is not None and isinstance(half.value, ast.Constant) and half.value.value is True:
             yield from found(module, half.value, "P23", 0.8)

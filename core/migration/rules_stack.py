@@ -38,16 +38,17 @@ def deepspeed(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P17: parts of DeepSpeed that are imported by name, and its functions called through the package. P35: pipes."""
     plain = None
     hit = False
+    seen: set[ast.AST] = set()
     for imported in imports(module):
         if not imported.package.startswith("deepspeed") or imported.package.partition(".")[0] != "deepspeed":
             continue
         if PIPELINES.match(imported.package) or PIPELINES.match(imported.dotted):
-            yield from found_import(module, imported, "P35")
+            yield from found_import(module, imported, "P35", seen)
         elif isinstance(imported.statement, ast.Import):
             plain = plain or imported
         else:
             hit = True
-            yield from found_import(module, imported, "P17", 0.95)
+            yield from found_import(module, imported, "P17", seen, 0.95)
     for ref in references(module):
         if ref.dotted.startswith("deepspeed.") and ref.call is not None and not ref.annotation:
             if PIPELINES.match(ref.dotted):
@@ -57,7 +58,7 @@ def deepspeed(module: Module, node: ast.Module) -> Iterator[Hit]:
                 hit = True
                 yield from found(module, ref.node, "P17", 0.95)
     if plain is not None and not hit:
-        yield from found_import(module, plain, "P17")
+        yield from found_import(module, plain, "P17", seen)
 
 
 def _through_package(ref: Reference) -> bool:
@@ -91,14 +92,15 @@ def deepspeed_option(module: Module, node: ast.keyword) -> Iterator[Hit]:
 @rule(ast.Module)
 def around(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P35: pipelines and traffic between two ranks. P40: a server in the loop. P41: trainers. P55: launchers."""
+    seen: set[ast.AST] = set()
     for imported in imports(module):
         top = imported.package.partition(".")[0]
         if PIPELINES.match(imported.package) and top == "torch":
-            yield from found_import(module, imported, "P35")
-        elif top in SERVERS:
-            yield from found_import(module, imported, "P40")
+            yield from found_import(module, imported, "P35", seen)
+        elif top in SERVERS and not module.uses_xla:
+            yield from found_import(module, imported, "P40", seen)
         elif LAUNCHERS.match(imported.dotted):
-            yield from found_import(module, imported, "P55", 0.8)
+            yield from found_import(module, imported, "P55", seen, 0.8)
     for ref in references(module):
         if POINT_TO_POINT.match(ref.dotted) and ref.call is not None:
             yield from found(module, ref.node, "P35")
