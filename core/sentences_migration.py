@@ -45,8 +45,16 @@ MIGRATION_SENTENCES: dict[str, str] = {
     ),
     "migration_trial": N_("Before any rewrite, try it with TorchTPU for {days:int} days, with a written end."),
     "migration_unread": N_("No code was read: the days are those of typical code of this size."),
+    "migration_from_jax": N_(
+        "JAX code runs on {target} nearly as it is: the days here are those of moving PyTorch code."
+    ),
+    "migration_from_maxtext": N_(
+        "MaxText runs on {target} as it is: the days here are those of moving PyTorch code."
+    ),
+    "migration_from_nothing": N_("There is no code to move yet: the days here are those of moving PyTorch code."),
     "migration_sunset": N_("{path} is no path to begin on: {status}."),
-    "migration_blocker": N_("{what} ({n:int} places, first {place}) runs on no TPU as it is."),
+    "migration_blocker": N_("{what} ({n:int} places, first {first}) runs on no TPU as it is."),
+    "migration_blocker_one": N_("{what} ({first}) runs on no TPU as it is."),
     "blocker_custom_cuda": N_("CUDA code of your own"),
     "blocker_triton": N_("Triton"),
     "blocker_bitsandbytes": N_("bitsandbytes"),
@@ -59,6 +67,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
     "skip_others": N_("{n:int} files of kinds that hold nothing to look for ({kinds}) are not read."),
     "skip_others_plain": N_("{n:int} files of kinds that hold nothing to look for are not read."),
+    "skip_other": N_("of a kind that holds nothing to look for"),
     "skip_rest_files": N_("{limit:int} files are read, the most; {n:int} more are not, {first} the first of them."),
     "skip_rest_files_unknown": N_("{limit:int} files are read, the most; {first} and what follows are not."),
     "skip_rest_bytes": N_("{limit:int} MB are read, the most; {n:int} more files are not, {first} the first of them."),
@@ -102,5 +111,10 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "scan_moderate": N_("Moderate"),
     "scan_light": N_("Light"),
     "scan_more": N_("and {n:int} more; --json lists all"),
-    "scan_here": N_("{place}: {remedy}"),
+    "scan_pattern": N_("{id}  {what} ({n:int}): {places}. Instead: {remedy}."),
+    "scan_no_files": N_("No file was read."),
+    "scan_days": N_("Engineer-days to target MFU on the way to each, P10 / P50 / P90:"),
+    # Python that cannot be read (core.migration.scan)
+    "skip_not_python": N_("not Python 3: line {line:int} cannot be parsed"),
+    "skip_nested_code": N_("code nested too deep to parse"),
 }

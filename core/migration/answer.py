@@ -148,6 +148,8 @@ def migration(
     problems = _problems(report, o)
     stop = _stop_days(drawn, savings, o)
     decision, reasons = decide(chosen, savings, blockers, scan is not None, o, catalogue)
+    if pair is not None and report.scenario.code_today != "pytorch_nvidia":
+        reasons = (*reasons, message(f"migration_from_{report.scenario.code_today}", "note", target=pair.target.label))
     return Migration(
         options=_shown(o, drawn.path, catalogue),
         savings=savings,
@@ -257,7 +259,7 @@ def _in_all_cases(
         cash=np.asarray(sum(parts(days, months[0], dual[0], runs[0], ratio)) + fixed),
         delay=np.broadcast_to(late(days, slip[0]), days.shape),
         parts={n: float(v) for n, v in zip(names, (effort, double, parity, o.egress_usd, o.hiring_usd), strict=True)},
-        late_usd_per_day=0.0 if o.slip_weeks is not None else float(late(middle, slip[1]) / middle),
+        late_usd_per_day=0.0 if o.slip_weeks is not None else float(late(middle, slip[1]) / (middle or 1.0)),
     )
 
 

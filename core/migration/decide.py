@@ -58,7 +58,13 @@ def decide(
     """
     trial = message("migration_trial", "note", days=constants(catalogue)["trial_days"].likely)
     blocking = tuple(
-        message("migration_blocker", _severity(path), what=message(f"blocker_{b.kind}"), n=b.places, place=_at(b))
+        message(
+            "migration_blocker" if b.places > 1 else "migration_blocker_one",
+            _severity(path),
+            what=message(f"blocker_{b.kind}"),
+            n=b.places,
+            first=f"{b.path}:{b.line}",
+        )
         for b in blockers
     )
     sunset = (message("migration_sunset", "warning", path=path.name, status=path.status),) if path.sunset else ()
@@ -81,10 +87,6 @@ def decide(
 def _severity(path: PathAnswer) -> Severity:
     """A blocker warns on every path but one that leaves the code behind."""
     return "note" if path.id == "maxtext" else "warning"
-
-
-def _at(b: Blocker) -> str:
-    return f"{b.path}:{b.line}"
 
 
 def _months(path: PathAnswer) -> Message:

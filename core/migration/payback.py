@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+INSTANT = 1e-6  # months: a change that takes no longer is a jump
+NOTHING = 1e-6  # USD a month: who saves less saves nothing
+
 
 def dual_running_usd(bill_usd_per_month: Any, share: Any, months: Any) -> Any:
     """What is paid on today's platform beside the port: ``share · bill · months``.
@@ -96,11 +99,12 @@ def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
     1.12
     """
     first, second = _lengths(ramp)
+    saves = np.asarray(ramp.last) > NOTHING
     left1 = cost_usd - saved_usd(ramp, first)
     left2 = cost_usd - saved_usd(ramp, first + second)
     in1 = _time_to(cost_usd, ramp.first, _slope(ramp.tuned - ramp.first, first))
     in2 = first + _time_to(left1, ramp.tuned, _slope(ramp.last - ramp.tuned, second))
-    in3 = first + second + np.where(ramp.last > 0, left2 / np.where(ramp.last > 0, ramp.last, 1.0), np.inf)
+    in3 = first + second + np.where(saves, left2 / np.where(saves, ramp.last, 1.0), np.inf)
     found = np.where(left1 <= 0, in1, np.where(left2 <= 0, in2, in3))
     return np.where(np.asarray(cost_usd) <= 0, 0.0, found)
 
@@ -111,14 +115,15 @@ def _lengths(ramp: Ramp) -> tuple[Any, Any]:
 
 
 def _slope(rise: Any, months: Any) -> Any:
-    return np.where(np.asarray(months) > 0, rise / np.where(np.asarray(months) > 0, months, 1.0), 0.0)
+    long = np.asarray(months) > INSTANT
+    return np.where(long, rise / np.where(long, months, 1.0), 0.0)
 
 
 def _time_to(amount: Any, rate: Any, slope: Any) -> Any:
     """When ``rate·t + slope·t²/2`` has come to an amount; no difference of near numbers. Infinite where never."""
     root = np.maximum(0.0, np.square(rate) + 2.0 * slope * amount)
     below = rate + np.sqrt(root)
-    return np.where(below > 0, 2.0 * amount / np.where(below > 0, below, 1.0), np.inf)
+    return np.where(below > NOTHING, 2.0 * amount / np.where(below > NOTHING, below, 1.0), np.inf)
 
 
 def npv_usd(cost_usd: Any, ramp: Ramp, horizon_months: int, yearly_rate: Any) -> Any:
