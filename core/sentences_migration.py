@@ -52,6 +52,12 @@ MIGRATION_SENTENCES: dict[str, str] = {
         "MaxText runs on {target} as it is: the days here are those of moving PyTorch code."
     ),
     "migration_from_nothing": N_("There is no code to move yet: the days here are those of moving PyTorch code."),
+    "migration_found_nothing": N_(
+        "Nothing that ties it to a GPU was found in what was read ({files:int} files); the days are those of the phases."
+    ),
+    "migration_alternative": N_(
+        "Not in these figures: being able to move is worth something where you stay; one buyer reportedly got about {share:pct} off, {usd:usd} a month here."
+    ),
     "migration_sunset": N_("{path} is no path to begin on: {status}."),
     "migration_blocker": N_("{what} ({n:int} places, first {first}) runs on no TPU as it is."),
     "migration_blocker_one": N_("{what} ({first}) runs on no TPU as it is."),

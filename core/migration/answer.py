@@ -148,8 +148,7 @@ def migration(
     problems = _problems(report, o)
     stop = _stop_days(drawn, savings, o)
     decision, reasons = decide(chosen, savings, blockers, scan is not None, o, catalogue)
-    if pair is not None and report.scenario.code_today != "pytorch_nvidia":
-        reasons = (*reasons, message(f"migration_from_{report.scenario.code_today}", "note", target=pair.target.label))
+    reasons += _beside(report, savings, scan, pair, catalogue)
     return Migration(
         options=_shown(o, drawn.path, catalogue),
         savings=savings,
@@ -168,6 +167,22 @@ def migration(
         risks=_rows(catalogue, "migration_risks"),
         symptoms=_rows(catalogue, "migration_symptoms"),
     )
+
+
+def _beside(
+    report: Report, savings: Savings | None, scan: Scan | None, pair: Pair | None, catalogue: Catalogue
+) -> tuple[Message, ...]:
+    """What else there is to know before one decides, which is in no figure."""
+    notes = []
+    today = report.scenario.code_today
+    if pair is not None and today != "pytorch_nvidia":
+        notes.append(message(f"migration_from_{today}", "note", target=pair.target.label))
+    if scan is not None and scan.files and not any(not f.guarded for f in scan.findings):
+        notes.append(message("migration_found_nothing", "note", files=scan.files))
+    if savings is not None and savings.bill_usd_per_month > 0:
+        share = constants(catalogue)["alternative_discount"].likely
+        notes.append(message("migration_alternative", "note", share=share, usd=share * savings.bill_usd_per_month))
+    return tuple(notes)
 
 
 def _shown(o: MigrationOptions, path: MigrationPath, catalogue: Catalogue) -> MigrationOptions:
@@ -298,19 +313,23 @@ def _payback(p: _Path, o: MigrationOptions, catalogue: Catalogue) -> Payback | N
         months_without_delay=spread(early),
         chance=float((months <= o.horizon_months).mean()),
         chance_without_delay=float((early <= o.horizon_months).mean()),
-        npv_usd=spread(npv_usd(whole, p.ramp, o.horizon_months, yearly)),
+        npv_usd=spread(npv_usd(_thin(whole), _thinned(p.ramp), o.horizon_months, yearly)),
     )
 
 
 def _thin(value: Any) -> Any:
+    """Every fourth case: enough where each of them is followed month by month."""
     return value[::CURVE_STEP] if np.ndim(value) else value
+
+
+def _thinned(ramp: Ramp) -> Ramp:
+    return Ramp(*(_thin(getattr(ramp, name)) for name in Ramp.__slots__))
 
 
 def _cash_curve(p: _Path, o: MigrationOptions) -> CashCurve:
     assert p.ramp is not None
-    ramp = Ramp(*(_thin(getattr(p.ramp, name)) for name in Ramp.__slots__))
     months = np.arange(o.horizon_months + 1)
-    cash = saved_usd(ramp, months[:, None].astype(float)) - _thin(p.cash)
+    cash = saved_usd(_thinned(p.ramp), months[:, None].astype(float)) - _thin(p.cash)
     low, middle, high = quantiles(cash, *SHARES)
     return CashCurve(months, low, middle, high, quantiles(cash - _thin(p.delay), 0.5)[0])
 

@@ -281,3 +281,30 @@ def test_odd_options_have_an_answer(o: MigrationOptions) -> None:
 def test_no_bill_is_said_so() -> None:
     found = answer(replace(CHEAP, monthly_bill_usd=0.0))
     assert found.verdict.code == "verdict_move_no_bill" and found.decision == "no_go"
+
+
+def test_the_front_door_adds_up_cash_as_the_rule_of_thumb_does() -> None:
+    """One month of a quarter of the fleet, nothing else but days: the middle of the front door by hand."""
+    plain = replace(
+        CHEAP, start="vendor", dual_share=0.25, dual_months=1.0, parity_runs=0.0, egress_usd=0.0, slip_weeks=0.0,
+        rate_usd_per_day=1_200.0, monthly_bill_usd=100_000.0,
+    )  # fmt: skip
+    found = answer(plain)
+    payback, savings = found.chosen.payback, found.savings
+    assert payback is not None and savings is not None
+    assert payback.parts_usd == {
+        "effort": pytest.approx(sum_of(found.chosen.effort) * 1_200),
+        "dual_running": 25_000.0,
+        "parity": 0.0,
+        "egress": 0.0,
+        "hiring": 0.0,
+    }
+    by_hand = (found.chosen.effort.days.p50 * 1_200 + 25_000) / savings.stages[-1].saving_usd_per_month.p50
+    assert payback.months.p50 == pytest.approx(by_hand, rel=0.1)
+    assert payback.delay_usd.p90 == 0.0 and payback.months == payback.months_without_delay
+
+
+def test_code_that_was_read_and_holds_nothing_is_said_to() -> None:
+    clean = answer(CHEAP, scan=Scan((), 12, 5_000, ()))
+    assert any(r.code == "migration_found_nothing" for r in clean.reasons)
+    assert sum(clean.chosen.effort.code_days.values()) == 0.0 and clean.chosen.effort.days.p50 > 0
