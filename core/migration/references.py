@@ -99,11 +99,21 @@ def references(module: Module) -> tuple[Reference, ...]:
 
 
 def _assigned(module: Module, node: ast.expr) -> bool:
-    """Whether a name, or ``self.x``, is bound by assignments and no import."""
-    bound = module.bindings(node)
-    if not bound:
-        return False
-    return not any(isinstance(b, str) or (isinstance(b, ast.Call) and _imports(b)) for b in bound)
+    """Whether a name, or ``self.x``, is bound by assignments and no import, and so was found where it was assigned.
+
+    A package under another name (``c = torch.cuda``) is none of that: what is called of it is found where it is called.
+    """
+    at = node
+    while True:
+        bound = module.bindings(at)
+        if bound:
+            if any(isinstance(b, str) or (isinstance(b, ast.Call) and _imports(b)) for b in bound):
+                return False
+            last = (module.resolve(at) or "").rpartition(".")[2]
+            return at is node or last[:1].isupper()
+        if not isinstance(at, ast.Attribute):
+            return False
+        at = at.value
 
 
 def _either(module: Module, node: ast.expr) -> bool:
@@ -137,8 +147,10 @@ def _annotates(module: Module, node: ast.AST) -> bool:
 def _for_types_only(module: Module, node: ast.AST) -> bool:
     below = node
     for up in module.above(node):
-        if isinstance(up, ast.If) and below in up.body and "TYPE_CHECKING" in ast.dump(up.test):
-            return True
+        if isinstance(up, ast.If) and below in up.body:
+            name = up.test.attr if isinstance(up.test, ast.Attribute) else getattr(up.test, "id", "")
+            if name == "TYPE_CHECKING":
+                return True
         below = up
     return False
 
@@ -163,6 +175,11 @@ def found_import(
     if not has_substitute(module, imported):
         seen.add(imported.statement)
         yield from found(module, imported.statement, pattern_id, confidence, imported.alias.lineno)
+
+
+def is_for_tpu(module: Module) -> bool:
+    """Whether a file is written for XLA or JAX: what it has of PyTorch beside is read from, or compared with."""
+    return module.uses_xla or bool(module.imports & {"jax", "flax"})
 
 
 def has_xla_side(module: Module, node: ast.AST) -> bool:

@@ -11,6 +11,7 @@ from core.migration.python_module import FUNCTIONS, Module, Rule, rule
 from core.migration.references import (
     Reference,
     found,
+    is_for_tpu,
     is_swallowed,
     is_true,
     keyword,
@@ -257,7 +258,7 @@ def _uses_cuda(module: Module, body: ast.AST) -> bool:
 @rule(ast.Assign, ast.AnnAssign)
 def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hit]:
     """P44: the peak of a GPU, as a number, a table by name of GPU, or from a function that knows it."""
-    if module.uses_xla:
+    if is_for_tpu(module):
         return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "") for t in targets]

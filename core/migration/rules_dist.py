@@ -13,6 +13,7 @@ from core.migration.references import (
     found,
     found_import,
     imports,
+    is_for_tpu,
     keyword,
     references,
     text_of,
@@ -174,7 +175,7 @@ def _names_backend(module: Module, target: ast.AST) -> bool:
 @rule(ast.Constant)
 def launcher(module: Module, node: ast.Constant) -> Iterator[Hit]:
     """P22: variables that torchrun sets, read or set; not the rank that only decides who prints."""
-    if node.value not in RANKS or module.uses_xla:
+    if node.value not in RANKS or is_for_tpu(module):
         return
     up = module.parent(node)
     if isinstance(up, ast.Subscript):

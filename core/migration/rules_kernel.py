@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
@@ -53,7 +54,7 @@ def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
         elif top == "apex" or EXTENSION.match(dotted) or _is_compiled(top):
             yield from found_import(module, imported, "P15" if top == "apex" else "P10", seen)
     if not triton:
-        language = next((i for i in imports(module) if i.package.startswith("triton")), None)
+        language = next((i for i in imports(module) if i.package.partition(".")[0] == "triton"), None)
         if language is not None:
             yield from found_import(module, language, "P11", seen, 0.95)
     yield from _beside(module)
@@ -80,7 +81,6 @@ def _beside(module: Module) -> Iterator[Hit]:
 def uses(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P10 to P15: what is called of those packages."""
     bound: set[str] = set()
-    selects = _selects_sdpa(module)
     for ref in references(module):
         dotted = ref.dotted
         if ref.annotation:
@@ -99,7 +99,7 @@ def uses(module: Module, node: ast.Module) -> Iterator[Hit]:
             if ref.call is not None:
                 yield from found(module, ref.node, "P12", 0.85)
         elif SDPA.match(dotted):
-            if ref.call is not None and (selects or _runs_flash(ref.call)):
+            if ref.call is not None and (_runs_flash(ref.call) or _selects_sdpa(module)):
                 yield from found(module, ref.node, "P12", 0.85)
         elif dotted.startswith("xformers."):
             if ref.call is not None:
@@ -136,6 +136,7 @@ def _runs_flash(call: ast.Call) -> bool:
     return mask is None or (causal is not None and isinstance(causal.value, ast.Constant))
 
 
+@lru_cache(maxsize=4)
 def _selects_sdpa(module: Module) -> bool:
     """Whether the file asks which attention there is, or picks one."""
     return any(text.value == "scaled_dot_product_attention" for text in module.nodes(ast.Constant)) or any(
@@ -171,7 +172,7 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield from found(module, node, "P12", 0.85)
     elif name in ("enable_xformers_memory_efficient_attention", "set_use_memory_efficient_attention_xformers"):
         yield from found(module, node, "P13", 0.95)
-    elif name == "get_kernel" and node.args and FLASH_TEXT.search(text_of(node.args[0]) or ""):
+    elif name == "get_kernel" and node.args and any(FLASH_TEXT.search(t) for t in _texts(module, node.args[0])):
         yield from found(module, node, "P12")
     for given in node.keywords:
         text = text_of(given.value)
@@ -182,6 +183,11 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
                 yield from found(module, given.value, "P14")
         elif given.arg in ("optim", "optimizer", "optimizer_name") and LOW_BIT_TEXT.search(text or ""):
             yield from found(module, given.value, "P14", 0.85)
+
+
+def _texts(module: Module, node: ast.expr) -> list[str]:
+    """The texts that an expression, or a name bound to some, can be."""
+    return [text for part in (node, *module.bindings(node)) if isinstance(part, ast.AST) and (text := text_of(part))]
 
 
 RULES: tuple[Rule, ...] = (packages, uses, options)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
-from core.migration.references import PACKAGES, found, found_import, imports, keyword, references, text_of
+from core.migration.references import PACKAGES, found, found_import, imports, is_for_tpu, keyword, references, text_of
 
 AUTOCAST = re.compile(
     r"^torch\.((cuda\.)?amp\.(autocast_mode\.)?)?(autocast)$|^torch\.(cuda\.)?amp\.([\w.]+\.)?custom_(fwd|bwd)$"
@@ -36,7 +37,7 @@ def names(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P16, P23, P24, P38, P48: names of packages and functions."""
     packages = set()
     seen: set[ast.AST] = set()
-    host = module.uses_xla  # PyTorch is only read from or compared with
+    host = is_for_tpu(module)  # PyTorch is only read from or compared with
     for imported in imports(module):
         if FP8.match(imported.package) and imported.package not in packages and not host:
             packages.add(imported.package)
@@ -137,6 +138,7 @@ def is_scaler(module: Module, node: ast.expr) -> bool:
     return "scaler" in name.casefold() and name in _unscaled(module)
 
 
+@lru_cache(maxsize=4)
 def _unscaled(module: Module) -> frozenset[str]:
     """Names on which this file calls ``unscale_``, or ``scale`` with a backward pass of the result."""
     found_names = set()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
-from core.migration.references import Reference, found, found_import, imports, references, text_of
+from core.migration.references import Reference, found, found_import, imports, is_for_tpu, references, text_of
 
 # What hands the model, the process group or the loop to DeepSpeed, however it is imported.
 ENGINE = re.compile(
@@ -97,7 +97,7 @@ def around(module: Module, node: ast.Module) -> Iterator[Hit]:
         top = imported.package.partition(".")[0]
         if PIPELINES.match(imported.package) and top == "torch":
             yield from found_import(module, imported, "P35", seen)
-        elif top in SERVERS and not module.uses_xla:
+        elif top in SERVERS and not is_for_tpu(module):
             yield from found_import(module, imported, "P40", seen)
         elif LAUNCHERS.match(imported.dotted):
             yield from found_import(module, imported, "P55", seen, 0.8)
