@@ -60,6 +60,7 @@ class Contexts:
         """Wait to be asked: most files have no finding."""
         self._module = module
         self._known: dict[ast.AST, Context] = {}
+        self._leaving: dict[ast.AST, ast.If | None] = {}
         self._checks: dict[ast.AST, tuple[Guard | None, bool]] = {}
 
     def of(self, node: ast.AST) -> Context:
@@ -80,18 +81,17 @@ class Contexts:
                 kind, rare = self._check(up.test)
                 guard = guard or kind
                 # What is done each nth step is in the step no more; what is not done then, nearly always is.
-                every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and self._in(up.body, below))
+                every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and _in_body(up, below))
             elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
                 for value in up.values[: next((i for i, v in enumerate(up.values) if v is below), 0)]:
                     guard = guard or self._check(value)[0]
             if not hot and isinstance(below, ast.stmt) and self._after_leaving(up, below):
                 every_n = True
             if isinstance(up, LOOPS):
-                inside = not (isinstance(up, ast.For | ast.AsyncFor) and below is up.iter) and below not in up.orelse
-                if inside:
+                if isinstance(below, ast.stmt) and _in_body(up, below):
                     loops.append(up)
                     hot = hot or (up in self.hot_loops and not cold)
-            elif isinstance(up, DEFINITIONS) and below in up.body:
+            elif isinstance(up, DEFINITIONS) and isinstance(below, ast.stmt):
                 functions.append(up)
                 hot = hot or (up in self.hot_functions and not cold)
                 cold = cold or (not hot and COLD_NAMES.search(up.name.casefold()) is not None)
@@ -102,17 +102,16 @@ class Contexts:
 
     def _after_leaving(self, holder: ast.AST, statement: ast.stmt) -> bool:
         """Whether ``if not should_log: return`` or the like stands before a statement of the same block."""
-        body = getattr(holder, "body", None)
-        if not isinstance(body, list) or not isinstance(holder, (*DEFINITIONS, *LOOPS)):
+        if not isinstance(holder, (*DEFINITIONS, *LOOPS)):
             return False
-        for before in body:
-            if before is statement:
-                return False
-            if isinstance(before, ast.If) and isinstance(before.body[-1], ast.Return | ast.Continue):
-                rare = self._check(before.test)[1]
-                if rare and (isinstance(before.test, ast.UnaryOp) or _is_remainder(before.test)):
-                    return True
-        return False
+        if holder not in self._leaving:
+            left = (
+                n for n in holder.body if isinstance(n, ast.If) and isinstance(n.body[-1], ast.Return | ast.Continue)
+            )
+            rare = (n for n in left if isinstance(n.test, ast.UnaryOp) or _is_remainder(n.test))
+            self._leaving[holder] = next((n for n in rare if self._check(n.test)[1]), None)
+        leaves = self._leaving[holder]
+        return leaves is not None and statement is not leaves and leaves.lineno < statement.lineno
 
     def _function_within(self, node: ast.AST, loop: ast.AST) -> bool:
         """Whether a function is defined between a node and a loop around it."""
@@ -128,10 +127,6 @@ class Contexts:
         """Whether the file is no training at all: a test, a benchmark, an evaluation, a demonstration."""
         name = self._module.path.rpartition("/")[2].removesuffix(".py").casefold()
         return ASIDE.search(name) is not None
-
-    @staticmethod
-    def _in(body: object, node: ast.AST) -> bool:
-        return node in body if isinstance(body, list) else node is body
 
     def _check(self, test: ast.AST) -> tuple[Guard | None, bool]:
         """Which device a condition asks for, and whether it holds only now and then."""
@@ -165,12 +160,16 @@ class Contexts:
                     break
                 if isinstance(up, DEFINITIONS):
                     break
-        for loop in self._module.nodes(*LOOPS):  # a loop over steps whose step is a function of this file
-            calls = (n for n in self._module.inside(loop, functions=False) if isinstance(n, ast.Call))
-            if any(self._called(call) in self._stepping for call in calls):
-                inner = any(n in found for n in self._module.inside(loop) if n is not loop and isinstance(n, LOOPS))
-                if not inner:
-                    found.add(loop)
+        around = {up for loop in found for up in self._module.above(loop)}
+        for call in self._module.nodes(ast.Call):  # a loop over steps whose step is a function of this file
+            if self._called(call) in self._stepping:
+                for up in self._module.above(call):
+                    if isinstance(up, DEFINITIONS):
+                        break
+                    if isinstance(up, LOOPS):
+                        if up not in around:
+                            found.add(up)
+                        break
         return frozenset(found)
 
     @cached_property
@@ -225,8 +224,11 @@ class Contexts:
             if named and (method or function.name not in ("forward", "backward")):
                 hot.add(function)
         todo: list[ast.AST] = [*hot, *self.hot_loops]
+        walked: set[ast.AST] = set()
         while todo:
-            for part in module.inside(todo.pop()):
+            for part in module.inside(todo.pop(), skip=walked):
+                if isinstance(part, ast.stmt):
+                    walked.add(part)
                 if not isinstance(part, ast.Call):
                     continue
                 for function in by_name.get(self._called(part), ()):
@@ -242,12 +244,22 @@ class Contexts:
         """Whether a node of a loop or function runs only at some of its steps."""
         below = node
         for up in self._module.above(node):
-            if isinstance(up, ast.If) and below in up.body and self._check(up.test)[1]:
+            if isinstance(up, ast.If) and _in_body(up, below) and self._check(up.test)[1]:
                 return True
             if isinstance(up, (*LOOPS, *DEFINITIONS)):
                 return False
             below = up
         return False
+
+
+def _in_body(holder: ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While, node: ast.AST) -> bool:
+    """Whether a part of a branch or loop is of its body, not of its condition or its else."""
+    if isinstance(holder, ast.IfExp):
+        return node is holder.body
+    if not isinstance(node, ast.stmt):
+        return False
+    last = holder.body[-1]
+    return (node.lineno, node.col_offset) <= (last.lineno, last.col_offset)
 
 
 def _is_remainder(test: ast.expr) -> bool:

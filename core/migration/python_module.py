@@ -15,10 +15,10 @@ from typing import Any
 
 from core.migration.finding import Hit
 from core.migration.python_context import Context, Contexts
-from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, words
+from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, alike, words
 from core.migration.python_values import Kind, Values
 
-__all__ = ["FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "rule", "words"]
+__all__ = ["FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "alike", "rule", "words"]
 
 
 @dataclass(frozen=True, slots=True)

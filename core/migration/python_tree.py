@@ -10,7 +10,7 @@ import ast
 import builtins
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ def words(text: str) -> frozenset[str]:
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Module)
+MANY = 60  # bindings of one name that are looked at
 STEPS = 40  # aliases of aliases that are followed before giving up
 BUILTINS = frozenset(dir(builtins))
 
@@ -94,15 +95,15 @@ class Tree:
         for found in self._nodes.values():
             yield from found
 
-    def inside(self, node: ast.AST, *, functions: bool = True) -> Iterator[ast.AST]:
-        """``node`` and all nodes below it; without those of functions defined in it if so asked."""
+    def inside(self, node: ast.AST, *, skip: Container[ast.AST] = ()) -> Iterator[ast.AST]:
+        """``node`` and all nodes below it, without those in ``skip`` and below them."""
         stack = [node]
         while stack:
             found = stack.pop()
+            if found in skip:
+                continue
             yield found
             kind = found.__class__
-            if found is not node and not functions and isinstance(found, FUNCTIONS):
-                continue
             fields = _CHILDREN.get(kind)
             for name in fields if fields is not None else _children(kind):
                 child = getattr(found, name, None)
@@ -110,6 +111,11 @@ class Tree:
                     stack.extend(item for item in child if item is not None)
                 elif child is not None:
                     stack.append(child)
+
+    def named(self, node: ast.AST) -> str:
+        """The names and attributes in an expression, with spaces between."""
+        found = (getattr(n, "id", None) or getattr(n, "attr", None) for n in self.inside(node))
+        return " ".join(name for name in found if isinstance(name, str))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The node that holds ``node``; None above the module."""
@@ -217,7 +223,7 @@ class Tree:
             if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
                 holder = self.class_of(node)
                 if holder is not None and holder in self._bound:
-                    return self._bound[holder].get("." + node.attr, [])
+                    return self._bound[holder].get("." + node.attr, [])[:MANY]
             return []
         if not isinstance(node, ast.Name):
             return []
@@ -227,7 +233,7 @@ class Tree:
             if (first or not isinstance(scope, ast.ClassDef)) and scope in self._bound:
                 found = self._bound[scope].get(node.id)
                 if found:
-                    return found
+                    return found[:MANY]
             first = False
             scope = self.scope(scope) if scope is not self.tree else None
         return []
@@ -321,6 +327,12 @@ class Tree:
         return False
 
     @cached_property
+    def is_test(self) -> bool:
+        """Whether the file is a test of the code base."""
+        name = self.path.rpartition("/")[2]
+        return name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "tests" in self.path.split("/")
+
+    @cached_property
     def is_cuda_twin(self) -> bool:
         """Whether the file is the CUDA side of a pair, as device_cuda.py beside device_xla.py: ported already."""
         folder, _, name = self.path.rpartition("/")
@@ -329,6 +341,24 @@ class Tree:
             if twin != name and (f"{folder}/{twin}" if folder else twin) in self.siblings:
                 return True
         return False
+
+
+def alike(first: ast.AST, second: ast.AST) -> bool:
+    """Whether two expressions are the same, read or written."""
+    stack: list[tuple[object, object]] = [(first, second)]
+    while stack:
+        one, other = stack.pop()
+        if one.__class__ is not other.__class__:
+            return False
+        if isinstance(one, ast.AST):
+            stack.extend((getattr(one, f, None), getattr(other, f, None)) for f in one._fields if f != "ctx")
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            stack.extend(zip(one, other, strict=True))
+        elif one != other:
+            return False
+    return True
 
 
 class Part(ast.AST):

@@ -104,6 +104,8 @@ class Values:
 
     def _name(self, node: ast.Name | ast.Attribute, depth: int) -> Kind:
         found = self._module.bindings(node)
+        if len(found) > 1 and isinstance(node, ast.Name):
+            found = self._reaching(node, found)
         if found:
             kinds = {self._bound(b, node, depth) for b in found if not _is_none(b)}
             if "host_tensor" in kinds:  # what is added in place stays where it was
@@ -120,11 +122,47 @@ class Values:
             kind = self.of(node.value, depth)
             if kind in ("tensor", "host_tensor"):
                 return "python" if node.attr in PYTHON_OF_TENSOR else kind if node.attr in OF_TENSOR else "unknown"
+            if kind == "numpy":
+                return "python" if node.attr in PYTHON_OF_TENSOR else "numpy"
             if node.attr in ("grad", "logits", "loss"):
                 return "tensor"
             if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
                 return "python"
         return "unknown"
+
+    def _reaching(self, name: ast.Name, found: list[ast.AST | str]) -> list[ast.AST | str]:
+        """The bindings that can still hold at a use: those from the last one on that is always met before it.
+
+        All of them where the use is in a loop that this one is not in, as later ones of the loop reach it too.
+        """
+        module = self._module
+        uses: dict[ast.AST, ast.AST] = {}  # by holder, its part that leads to the use
+        below: ast.AST = name
+        for up in module.above(name):
+            uses[up] = below
+            below = up
+        last: ast.stmt | None = None
+        for bound in found:
+            if isinstance(bound, str | ast.arg):
+                continue
+            statement = module.statement(getattr(bound, "whole", bound))
+            holder = module.parent(statement)
+            if not isinstance(statement, ast.stmt) or holder not in uses or statement is uses[holder]:
+                continue
+            if isinstance(statement, ast.For | ast.AsyncFor | ast.AugAssign | ast.With | ast.AsyncWith):
+                continue
+            if statement.lineno < name.lineno and _same_block(holder, statement, uses[holder]):
+                last = statement if last is None or statement.lineno > last.lineno else last
+        if last is None:
+            return found
+        around = module.parent(last)
+        for up in uses:
+            if up is around:
+                break
+            if isinstance(up, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef):
+                return found
+        lines = range(last.lineno, name.lineno)
+        return [b for b in found if getattr(getattr(b, "whole", b), "lineno", 0) in lines] or found
 
     def _bound(self, bound: ast.AST | str, name: ast.expr, depth: int) -> Kind:
         if isinstance(bound, str):
@@ -263,6 +301,17 @@ def _joined(first: Kind, second: Kind) -> Kind:
         if kind in (first, second):
             return kind
     return "python" if first == second == "python" else "unknown"
+
+
+def _same_block(holder: ast.AST | None, first: ast.stmt, second: ast.AST) -> bool:
+    """Whether two parts of a node are statements of the same list: its body, or its else."""
+    if not isinstance(second, ast.stmt):
+        return False
+    for field in ("orelse", "finalbody", "handlers"):
+        block = getattr(holder, field, None)
+        if isinstance(block, list) and block and block[0].lineno <= second.lineno:
+            return bool(block[0].lineno <= first.lineno)
+    return True
 
 
 def _has_text(call: ast.Call) -> bool:

@@ -116,6 +116,9 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
 @rule(ast.For)
 def own_optimizer(module: Module, node: ast.For) -> Iterator[Hit]:
     """P62: parameters updated one by one in a Python loop."""
+    over = module.named(node.iter)
+    if "param" not in over:
+        return
     names = {n.id for n in module.inside(node.target) if isinstance(n, ast.Name)}
     written = reads_gradient = False
     for part in module.inside(node):
@@ -126,8 +129,7 @@ def own_optimizer(module: Module, node: ast.For) -> Iterator[Hit]:
             if isinstance(at, ast.Attribute) and at.attr == "data":
                 at = at.value
             written = written or (isinstance(at, ast.Name) and at.id in names)
-    over = ast.dump(node.iter)
-    if written and (reads_gradient or "grad" in over) and "param" in over:
+    if written and (reads_gradient or "grad" in over):
         yield module.hit(node, "P62", 0.75)
 
 

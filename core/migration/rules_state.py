@@ -12,15 +12,22 @@ from core.migration.python_module import Module, Rule, rule, words
 BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|tokens?|minibatch|x|y)(_|$)")
 WRAPPED = words("accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed torch_xla torch_tpu")
 LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+FOR_EVALUATION = re.compile(r"(^|_)(test|testing|val|valid|validation|eval|dev)")
 LOCAL_STORES = words("h5py lmdb tables zarr")
 LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
+OPTIMIZER = re.compile(r"optim|adam|sgd|lamb|lion|muon|adafactor|adagrad|rmsprop")
 FUSED_OPTIMIZERS = re.compile(r"^Fused(Adam|AdamW|SGD|LAMB|Lamb|NovoGrad|Adagrad)\w*$")
 
 
 @rule(ast.Call)
 def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P27: a plain loader feeding the loop itself; wrapped ones are moved by their framework."""
-    if module.resolve(node.func) in LOADERS and not module.imports & WRAPPED:
+    if module.resolve(node.func) not in LOADERS or module.imports & WRAPPED:
+        return
+    holder = module.parent(node)
+    target = holder.targets[0] if isinstance(holder, ast.Assign) else None
+    name = target.attr if isinstance(target, ast.Attribute) else str(getattr(target, "id", ""))
+    if not FOR_EVALUATION.search(name.lower()):
         yield module.hit(node, "P27", 0.75)
 
 
@@ -105,8 +112,11 @@ def _of_optimizer(module: Module, node: ast.keyword) -> bool:
     call = module.parent(node)
     if not isinstance(call, ast.Call):
         return False
-    name = module.resolve(call.func) or ast.unparse(call.func)
-    return (name == "dict" and node.arg == "fused") or re.search(r"optim|adam|sgd|lamb|lion", name.lower()) is not None
+    plain = call.func.attr if isinstance(call.func, ast.Attribute) else str(getattr(call.func, "id", ""))
+    name = (module.resolve(call.func) or plain).rpartition(".")[2]
+    if node.arg == "fused":
+        return name == "dict" or OPTIMIZER.search(name.lower()) is not None
+    return OPTIMIZER.search(name.lower()) is not None and name[:1].isupper()
 
 
 def _off(value: ast.expr) -> bool:

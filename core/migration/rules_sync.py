@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
@@ -11,6 +12,9 @@ from core.migration.python_module import Module, Rule, rule, words
 TO_NUMBER = words("float int bool")
 TO_HOST = words("cpu numpy tolist")
 PRINTS = words("print info debug warning error log_metric rank_print print_rank_0 print0")
+OF_TENSORS = words("torch accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed")
+ARRAYS = words("numpy pandas polars pyarrow scipy")
+MODEL = re.compile(r"(model|net|transformer|module|encoder|decoder|generator|discriminator|vae|unet|backbone)$")
 NVML = words("pynvml nvtx py3nvml gpustat GPUtil")
 
 
@@ -20,7 +24,7 @@ def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
     func = node.func
     if isinstance(func, ast.Attribute) and func.attr == "item" and not node.args and not node.keywords:
         kind = module.value(func.value)
-        if kind in ("tensor", "unknown"):
+        if kind == "tensor" or (kind == "unknown" and module.imports & OF_TENSORS):
             yield module.hit(node, "P03", 0.95 if kind == "tensor" else 0.8)
     elif isinstance(func, ast.Name) and func.id in TO_NUMBER and len(node.args) == 1 and not node.keywords:
         at = module.context(node)
@@ -35,15 +39,22 @@ def copy_to_host(module: Module, node: ast.Call) -> Iterator[Hit]:
     if not isinstance(func, ast.Attribute) or func.attr not in TO_HOST or node.args:
         return
     kind = module.value(func.value)
-    if kind == "tensor" or (kind == "unknown" and func.attr != "tolist"):
-        yield module.hit(node, "P04", 0.9 if kind == "tensor" else 0.7)
-    elif kind == "unknown" and not _may_be_list(module, func.value):
+    if kind == "tensor":
+        yield module.hit(node, "P04", 0.9)
+    elif kind != "unknown" or not module.imports & OF_TENSORS or _is_model(func.value):
+        return
+    elif func.attr != "tolist":
+        yield module.hit(node, "P04", 0.7)
+    elif not module.imports & ARRAYS:  # where NumPy is at hand, what is unknown may as well be its array
         yield module.hit(node, "P04", 0.6)
 
 
-def _may_be_list(module: Module, node: ast.expr) -> bool:
-    """Whether a value of unknown kind is as likely a NumPy array: the file has no tensor that it could be."""
-    return "torch" not in module.imports or "numpy" in module.imports or "pandas" in module.imports
+def _is_model(node: ast.expr) -> bool:
+    """Whether what is copied is by its name a model, as ``model.eval().cpu()``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in ("eval", "train", "half", "float") and not node.args and _is_model(node.func.value)
+    name = node.attr if isinstance(node, ast.Attribute) else str(getattr(node, "id", ""))
+    return MODEL.search(name.lower()) is not None
 
 
 @rule(ast.Call)
@@ -85,7 +96,11 @@ def gpu_profiler(module: Module, node: ast.Attribute | ast.Import | ast.ImportFr
         if isinstance(inner, ast.Attribute) and names and "nvtx" in inner.attr:
             return
     for name in names:
-        if name.partition(".")[0] in NVML or ".nvtx" in name or name.endswith(("ProfilerActivity.CUDA", "emit_nvtx")):
+        if (
+            name.partition(".")[0] in NVML
+            or name.startswith("torch.cuda.nvtx")
+            or name.endswith(("ProfilerActivity.CUDA", "emit_nvtx"))
+        ):
             yield module.hit(node, "P43", 0.95)
             return
 

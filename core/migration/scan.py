@@ -1,0 +1,196 @@
+"""The scan of a code base: rules over its Python files, words over the others; nothing is run, imported or written.
+
+What a file says of itself is not enough in two cases, so all paths are known before the first file is read: a module
+of the code base may be named like a package, and the CUDA half of a pair needs no port where the other half is there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from core.messages import Message, message
+from core.migration import (
+    rules_compile,
+    rules_device,
+    rules_dist,
+    rules_kernel,
+    rules_precision,
+    rules_shape,
+    rules_stack,
+    rules_state,
+    rules_sync,
+)
+from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
+from core.migration.patterns import Pattern, patterns
+from core.migration.python_module import Module, Rule, words
+from core.migration.source_file import SourceFile
+from core.migration.text_rules import is_jax_code_base, text_hits
+
+if TYPE_CHECKING:
+    from core.catalogue import Catalogue
+
+RULES: tuple[Rule, ...] = (
+    *rules_device.RULES,
+    *rules_dist.RULES,
+    *rules_precision.RULES,
+    *rules_sync.RULES,
+    *rules_shape.RULES,
+    *rules_kernel.RULES,
+    *rules_compile.RULES,
+    *rules_state.RULES,
+    *rules_stack.RULES,
+)
+
+# Without one of these words a Python file has nothing that a rule looks for.
+WORDS = words(
+    "torch cuda triton nccl deepspeed xformers bitsandbytes apex flash transformer_engine accelerat transformers "
+    "lightning local_rank gpu vllm megatron nvidia nvml cupy tensor world_size device"
+)
+BAD_LINES = 20  # of a notebook, that are left out for the rest to be read
+LIGHTER: dict[Severity, Severity] = {"B": "H", "H": "M", "M": "L", "L": "L"}
+LEFT_BEHIND = 0.25  # share of a family's work on a path under which most of that code is not taken along
+
+
+def scan(
+    files: Iterable[SourceFile | Skipped],
+    catalogue: Catalogue,
+    target: Target | None = None,
+    progress: Callable[[int], bool] | None = None,
+) -> Scan:
+    """Findings of a code base, sorted by path, line and pattern.
+
+    ``target`` is where the code is to run: it changes severities, never what is found. ``progress`` is told the
+    number of files done and stops the scan by saying False. A file that cannot be parsed is skipped with the reason.
+    """
+    sources: list[SourceFile] = []
+    skipped: list[Skipped] = []
+    for file in files:
+        if isinstance(file, Skipped):
+            skipped.append(file)
+        else:
+            sources.append(file)
+    base = CodeBase(source.path for source in sources)
+    of_jax = is_jax_code_base(sources)
+    known, factors = patterns(catalogue), _factors(catalogue, target)
+    found: list[Finding] = []
+    done = lines = 0
+    stopped = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the code that is read: a backslash too many
+        for source in sources:
+            if progress is not None and not progress(done):
+                stopped = True
+                break
+            is_code = source.kind in ("python", "notebook", "cuda")
+            hits = base.hits(source) if is_code or not of_jax else ()  # JAX runs elsewhere, whatever launches it here
+            if isinstance(hits, Message):
+                skipped.append(Skipped(source.path, hits))
+            else:
+                found += _findings(source, hits, known, factors)
+                lines += source.text.count("\n") + 1
+            done += 1
+    found.sort(key=lambda f: (f.path, f.line, f.pattern_id))
+    return Scan(tuple(found), done, lines, tuple(skipped), stopped)
+
+
+class CodeBase:
+    """The paths of a code base, and what its files say in their light."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Know the paths, before the first file is read."""
+        self._beside: dict[str, set[str]] = defaultdict(set)
+        python = [path for path in paths if path.endswith(".py")]
+        for path in python:
+            self._beside[path.rpartition("/")[0]].add(path)
+        packages = {folder for folder, held in self._beside.items() if any(p.endswith("/__init__.py") for p in held)}
+        root = _common_folder(python)
+        while root and root[:-1] in packages:  # a package's name is part of its modules'
+            root = root[: root[:-1].rfind("/") + 1]
+        self._packages = packages
+        inner = {folder.removeprefix(root) for folder in packages}
+        roots = {folder for folder in inner if "/" not in folder}
+        roots |= {folder.removeprefix("src/") for folder in inner if re.fullmatch(r"src/[^/]+", folder)}
+        own = (path.removeprefix(root) for path in python)
+        self._top = roots | {path[:-3] for path in own if "/" not in path}
+
+    def hits(self, source: SourceFile) -> tuple[Hit, ...] | Message:
+        """What the rules find in a file, or why it could not be read."""
+        told = tuple(text_hits(source))
+        if source.kind not in ("python", "notebook"):
+            return told
+        text = source.text.lower()
+        if not any(word in text for word in WORDS):
+            return told
+        folder = source.path.rpartition("/")[0]
+        beside = self._beside.get(folder, set())
+        local = set(self._top)
+        if folder not in self._packages:  # a script sees the modules beside it
+            local |= {path.rpartition("/")[2][:-3] for path in beside}
+        try:
+            code = source.text if source.kind == "python" else parsable(source.text)
+            module = Module(source.path, code, local, beside)
+        except SyntaxError as error:
+            return message("skip_not_python", line=error.lineno or 1)
+        except (ValueError, RecursionError, MemoryError):
+            return message("skip_nested_code")
+        if module.is_jax or module.is_cuda_twin:
+            return ()
+        return (*told, *module.found(RULES))
+
+
+def _common_folder(paths: list[str]) -> str:
+    """The folders that all paths have in common, as an archive of a repository has one; ends with a slash."""
+    parts = [path.split("/")[:-1] for path in paths]
+    same = 0
+    for names in zip(*parts, strict=False):
+        if len(set(names)) > 1:
+            break
+        same += 1
+    return "".join(f"{name}/" for name in parts[0][:same]) if parts else ""
+
+
+def parsable(text: str) -> str:
+    """The text of a notebook without the lines that do not parse: a cell may stop in the middle of a thought."""
+    lines = text.split("\n")
+    for _ in range(BAD_LINES):
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            at = (error.lineno or 1) - 1
+            if at >= len(lines) or not lines[at]:
+                break
+            lines[at] = ""
+        else:
+            break
+    return "\n".join(lines)
+
+
+def _findings(
+    source: SourceFile, hits: Iterable[Hit], known: Mapping[str, Pattern], factors: dict[str, float]
+) -> Iterator[Finding]:
+    """One finding for each line and pattern: hot if any of its hits is, as sure as the surest."""
+    best: dict[tuple[int, str], Hit] = {}
+    for hit in hits:
+        line = source.line_of(hit.line) if source.line_of is not None else hit.line
+        before = best.get((line, hit.pattern_id))
+        if before is None or (hit.hot, hit.confidence) > (before.hot, before.confidence):
+            best[line, hit.pattern_id] = hit
+    for (line, pattern_id), hit in best.items():
+        pattern = known[pattern_id]
+        severity = pattern.severity(hit.hot)
+        if factors.get(pattern.family, 1.0) <= LEFT_BEHIND:
+            severity = LIGHTER[severity]
+        yield Finding(source.path, line, pattern_id, pattern.family, severity, hit.confidence, hit.hot, hit.guarded)
+
+
+def _factors(catalogue: Catalogue, target: Target | None) -> dict[str, float]:
+    """By family the share of a port's work that is left on the way to a target."""
+    if target is None:
+        return {}
+    row = next(r for r in catalogue.tables["migration_paths"].rows if r["path_id"] == target)
+    return {name.removeprefix("factor_").upper(): row[name] for name in row if name.startswith("factor_")}
