@@ -55,6 +55,9 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_found_nothing": N_(
         "Nothing that ties it to a GPU was found in what was read ({files:int} files); the days are those of the phases."
     ),
+    "migration_high": N_(
+        "These days are high for a small port by one person: the two public reports of engineer-days lie near the P10 or below it."
+    ),
     "migration_alternative": N_(
         "Not in these figures: being able to move is worth something where you stay; one buyer reportedly got about {share:pct} off, {usd:usd} a month here."
     ),

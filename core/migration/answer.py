@@ -30,7 +30,7 @@ from core.migration.compared import (
     savings_of,
     spread,
 )
-from core.migration.decide import blockers_of, decide, verdict_of
+from core.migration.decide import beside, blockers_of, decide, verdict_of
 from core.migration.effort import Work, effort_cases, points, works
 from core.migration.finding import Scan
 from core.migration.outcome import (
@@ -148,7 +148,7 @@ def migration(
     problems = _problems(report, o)
     stop = _stop_days(drawn, savings, o)
     decision, reasons = decide(chosen, savings, blockers, scan is not None, o, catalogue)
-    reasons += _beside(report, savings, scan, pair, catalogue)
+    reasons += beside(report, savings, scan, o, catalogue)
     return Migration(
         options=_shown(o, drawn.path, catalogue),
         savings=savings,
@@ -167,22 +167,6 @@ def migration(
         risks=_rows(catalogue, "migration_risks"),
         symptoms=_rows(catalogue, "migration_symptoms"),
     )
-
-
-def _beside(
-    report: Report, savings: Savings | None, scan: Scan | None, pair: Pair | None, catalogue: Catalogue
-) -> tuple[Message, ...]:
-    """What else there is to know before one decides, which is in no figure."""
-    notes = []
-    today = report.scenario.code_today
-    if pair is not None and today != "pytorch_nvidia":
-        notes.append(message(f"migration_from_{today}", "note", target=pair.target.label))
-    if scan is not None and scan.files and not any(not f.guarded for f in scan.findings):
-        notes.append(message("migration_found_nothing", "note", files=scan.files))
-    if savings is not None and savings.bill_usd_per_month > 0:
-        share = constants(catalogue)["alternative_discount"].likely
-        notes.append(message("migration_alternative", "note", share=share, usd=share * savings.bill_usd_per_month))
-    return tuple(notes)
 
 
 def _shown(o: MigrationOptions, path: MigrationPath, catalogue: Catalogue) -> MigrationOptions:

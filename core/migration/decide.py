@@ -11,6 +11,7 @@ from core.messages import Message, Severity, message
 from core.migration.finding import Scan
 from core.migration.outcome import Blocker, BlockerKind, Decision, MigrationOptions, PathAnswer, Savings
 from core.migration.paths import constants
+from core.report import Report
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
@@ -26,6 +27,9 @@ BLOCKERS: Mapping[BlockerKind, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What decides whether a port is worth trying, and the patterns that show it."""
+
+SMALL = ("single_file", "nanogpt")
+"""Sizes of code at which the public reports of engineer-days lie near the P10 of the model or below it."""
 
 LIKELY, UNLIKELY = 0.8, 0.2
 """Chances of paying back within the horizon: from the first on go, below the second no-go."""
@@ -82,6 +86,24 @@ def decide(
         first = (*blocking, *sunset, chance) if path.payback.chance >= LIKELY else (chance, *blocking, *sunset)
         return "try_first", (*first, *unread, trial)
     return "go", (chance, trial)
+
+
+def beside(
+    report: Report, savings: Savings | None, scan: Scan | None, o: MigrationOptions, catalogue: Catalogue
+) -> tuple[Message, ...]:
+    """What else there is to know before one decides, which is in no figure."""
+    notes = []
+    today = report.scenario.code_today
+    if savings is not None and today != "pytorch_nvidia":
+        notes.append(message(f"migration_from_{today}", "note", target=savings.target))
+    if scan is not None and scan.files and all(f.guarded for f in scan.findings):
+        notes.append(message("migration_found_nothing", "note", files=scan.files))
+    if o.size in SMALL:
+        notes.append(message("migration_high", "note"))
+    if savings is not None and savings.bill_usd_per_month > 0:
+        share = constants(catalogue)["alternative_discount"].likely
+        notes.append(message("migration_alternative", "note", share=share, usd=share * savings.bill_usd_per_month))
+    return tuple(notes)
 
 
 def _severity(path: PathAnswer) -> Severity:

@@ -308,3 +308,12 @@ def test_code_that_was_read_and_holds_nothing_is_said_to() -> None:
     clean = answer(CHEAP, scan=Scan((), 12, 5_000, ()))
     assert any(r.code == "migration_found_nothing" for r in clean.reasons)
     assert sum(clean.chosen.effort.code_days.values()) == 0.0 and clean.chosen.effort.days.p50 > 0
+
+
+def test_public_ports_by_one_person_took_few_of_the_models_days() -> None:
+    """The two reports of engineer-days, against the model of a small repository moved to JAX: so that it says so."""
+    small = answer(replace(CHEAP, path="jax", size="nanogpt", assistance=1.0))
+    low = small.chosen.effort.days.p10
+    assert all(days < low for _, days in small.density.reports)
+    assert any(r.code == "migration_high" for r in small.reasons)
+    assert not any(r.code == "migration_high" for r in answer(replace(CHEAP, size="library")).reasons)
