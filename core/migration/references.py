@@ -45,7 +45,7 @@ class Imported:
     package: str  # the module it comes from, as "torch.nn.parallel"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def imports(module: Module) -> tuple[Imported, ...]:
     """Names imported from other code bases, in order of lines; what only type checkers import is left out.
 
@@ -67,7 +67,7 @@ def imports(module: Module) -> tuple[Imported, ...]:
     return tuple(sorted(kept, key=lambda i: (i.alias.lineno, i.alias.col_offset)))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def references(module: Module) -> tuple[Reference, ...]:
     """All references to names of :data:`PACKAGES`, in order of lines.
 
@@ -277,6 +277,29 @@ def text_of(node: ast.AST | None) -> str | None:
 def keyword(call: ast.Call, *names: str) -> ast.keyword | None:
     """The keyword argument of one of these names."""
     return next((k for k in call.keywords if k.arg in names), None)
+
+
+@lru_cache(maxsize=4)
+def _keys(table: ast.Dict) -> dict[ast.AST, str | None]:
+    return {value: text_of(key) for key, value in zip(table.keys, table.values, strict=True)}
+
+
+def key_of(table: ast.Dict, value: ast.AST) -> str | None:
+    """The text under which a literal table holds a value."""
+    return _keys(table).get(value)
+
+
+@lru_cache(maxsize=4)
+def _named_defaults(arguments: ast.arguments) -> dict[ast.AST, str]:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    return {default: argument.arg for argument, default in pairs}
+
+
+def argument_of(arguments: ast.arguments, default: ast.AST) -> str:
+    """The name of the argument with this default; "" if there is none."""
+    return _named_defaults(arguments).get(default, "")
 
 
 def is_true(node: ast.AST) -> bool:

@@ -10,10 +10,12 @@ from core.migration.finding import Hit
 from core.migration.python_module import FUNCTIONS, Module, Rule, rule
 from core.migration.references import (
     Reference,
+    argument_of,
     found,
     is_for_tpu,
     is_swallowed,
     is_true,
+    key_of,
     keyword,
     references,
     text_of,
@@ -89,9 +91,9 @@ def _means_device(module: Module, node: ast.Constant) -> bool:
         elif isinstance(up, ast.AnnAssign | ast.NamedExpr):
             return below is up.value and _names_device(up.target)
         elif isinstance(up, ast.Dict):
-            return _keyed_as_device(up, below)
+            return DEVICE_NAME.search((key_of(up, below) or "").casefold()) is not None
         elif isinstance(up, ast.arguments):
-            return _defaults_device(up, below)
+            return DEVICE_NAME.search(argument_of(up, below).casefold()) is not None
         elif isinstance(up, ast.Return):
             function = module.function(up)
             return isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and "device" in function.name.casefold()
@@ -129,24 +131,11 @@ def _is_device_argument(module: Module, call: ast.Call, argument: ast.AST) -> bo
             up = module.parent(call)
             return isinstance(up, ast.AnnAssign) and _names_device(up.target)
         return argument.arg is not None and DEVICE_NAME.search(argument.arg.casefold()) is not None
-    if argument not in call.args:
+    if argument is call.func:
         return False
     if name in ("to", "to_empty", "to_device", "move_to_device"):
         return True
     return argument is call.args[0] and (dotted in DEVICE_FIRST or name == "device")
-
-
-def _keyed_as_device(table: ast.Dict, value: ast.AST) -> bool:
-    at = next((i for i, v in enumerate(table.values) if v is value), None)
-    key = text_of(table.keys[at]) if at is not None else None
-    return key is not None and DEVICE_NAME.search(key.casefold()) is not None
-
-
-def _defaults_device(arguments: ast.arguments, value: ast.AST) -> bool:
-    plain = [*arguments.posonlyargs, *arguments.args]
-    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
-    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    return any(default is value and DEVICE_NAME.search(a.arg.casefold()) for a, default in pairs)
 
 
 @rule(ast.Call)

@@ -10,10 +10,12 @@ from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
 from core.migration.references import (
     Imported,
+    argument_of,
     found,
     found_import,
     imports,
     is_for_tpu,
+    key_of,
     keyword,
     references,
     text_of,
@@ -137,13 +139,9 @@ def _means_backend(module: Module, node: ast.Constant) -> bool:
             targets = up.targets if isinstance(up, ast.Assign) else [up.target]
             return below is up.value and any(_names_backend(module, t) for t in targets)
         elif isinstance(up, ast.Dict):
-            at = next((i for i, v in enumerate(up.values) if v is below), None)
-            return at is not None and BACKEND_NAME.search(text_of(up.keys[at]) or "") is not None
+            return BACKEND_NAME.search(key_of(up, below) or "") is not None
         elif isinstance(up, ast.arguments):
-            plain = [*up.posonlyargs, *up.args]
-            pairs = [*zip(reversed(plain), reversed(up.defaults), strict=False)]
-            pairs += [(a, d) for a, d in zip(up.kwonlyargs, up.kw_defaults, strict=True) if d is not None]
-            return any(d is below and BACKEND_NAME.search(a.arg) for a, d in pairs)
+            return BACKEND_NAME.search(argument_of(up, below)) is not None
         elif not isinstance(up, ast.BoolOp):
             return False
         below = up

@@ -136,7 +136,7 @@ def _runs_flash(call: ast.Call) -> bool:
     return mask is None or (causal is not None and isinstance(causal.value, ast.Constant))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _selects_sdpa(module: Module) -> bool:
     """Whether the file asks which attention there is, or picks one."""
     return any(text.value == "scaled_dot_product_attention" for text in module.nodes(ast.Constant)) or any(

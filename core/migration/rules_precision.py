@@ -9,7 +9,17 @@ from functools import lru_cache
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
-from core.migration.references import PACKAGES, found, found_import, imports, is_for_tpu, keyword, references, text_of
+from core.migration.references import (
+    PACKAGES,
+    found,
+    found_import,
+    imports,
+    is_for_tpu,
+    key_of,
+    keyword,
+    references,
+    text_of,
+)
 
 AUTOCAST = re.compile(
     r"^torch\.((cuda\.)?amp\.(autocast_mode\.)?)?(autocast)$|^torch\.(cuda\.)?amp\.([\w.]+\.)?custom_(fwd|bwd)$"
@@ -80,8 +90,7 @@ def _chosen(module: Module, node: ast.AST) -> bool:
     for up in module.above(node):
         if isinstance(up, ast.Dict):
             table = module.parent(up)
-            named = any(below is v and text_of(k) is not None for k, v in zip(up.keys, up.values, strict=True))
-            return named and isinstance(table, ast.Subscript) and table.value is up
+            return key_of(up, below) is not None and isinstance(table, ast.Subscript) and table.value is up
         if isinstance(up, ast.IfExp):
             if below is up.test or _is_bfloat16(module, up.body) or _is_bfloat16(module, up.orelse):
                 return False
@@ -138,7 +147,7 @@ def is_scaler(module: Module, node: ast.expr) -> bool:
     return "scaler" in name.casefold() and name in _unscaled(module)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _unscaled(module: Module) -> frozenset[str]:
     """Names on which this file calls ``unscale_``, or ``scale`` with a backward pass of the result."""
     found_names = set()
