@@ -221,6 +221,8 @@ def _only_guards(module: Module, ref: Reference) -> bool:
             if _negated(up.test, ref.node):
                 parts = up.orelse if isinstance(up.orelse, list) else [up.orelse]
             return any(_uses_cuda(module, part) for part in parts)
+        if isinstance(up, ast.keyword):
+            return up.arg in ("pin_memory", "non_blocking", "enabled")  # the option is the place
         if not isinstance(up, ast.Call | ast.BoolOp | ast.UnaryOp | ast.Compare):
             return False
         if isinstance(up, ast.Call) and up.func is not below:

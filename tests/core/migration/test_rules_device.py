@@ -232,6 +232,7 @@ def test_flags_and_random_numbers(code: str, expected: list[str]) -> None:
         ("load(\n    data,\n    pin_memory=True,\n)", ["P26:3"]),
         ("load(data, pin_memory=args.pin)", ["P26:1"]),
         ("load(data, pin_memory=False)", []),
+        ("import torch\nload(data, pin_memory=torch.cuda.is_available())", ["P26:2"]),
         ("x = x.pin_memory().to(device, non_blocking=True)", ["P26:1"]),
         ("x.to(device='cuda', non_blocking=True)", ["P01:1"]),
         ("x.to('cpu', non_blocking=True)", ["P26:1"]),
