@@ -218,7 +218,7 @@ def _only_guards(module: Module, ref: Reference) -> bool:
             if below is not up.test:
                 return False
             parts = up.body if isinstance(up.body, list) else [up.body]
-            if _negated(up.test, ref.node):
+            if _negated(up.test):
                 parts = up.orelse if isinstance(up.orelse, list) else [up.orelse]
             return any(_uses_cuda(module, part) for part in parts)
         if isinstance(up, ast.keyword):
@@ -231,7 +231,7 @@ def _only_guards(module: Module, ref: Reference) -> bool:
     return False
 
 
-def _negated(test: ast.AST, node: ast.AST) -> bool:
+def _negated(test: ast.AST) -> bool:
     return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
 
 
