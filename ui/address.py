@@ -19,7 +19,8 @@ from core.scenario import PRIVATE_FIELDS, Scenario
 from ui.i18n import is_language_code
 
 LANGUAGE_PARAM = "lang"
-VIEW_PARAMS = ("axis",)  # how a page is looked at; no part of the scenario
+# How a page is looked at; no part of the scenario.
+VIEW_PARAMS = ("axis", "path", "done", "skill", "size", "agents", "today", "target")
 _VIEW_VALUE_LENGTH = 16
 # Of the private fields.
 IN_CASH_TOTAL = ("credits_usd", "new_hires", "engineer_usd_per_year", "setup_weeks", "measured")

@@ -8,14 +8,24 @@ import streamlit as st
 
 from core.estimate import estimate
 from core.link import encode, read_link
-from ui import address, bill_controls, controls, cost_controls, platform_chooser, scaling_inputs, sidebar, strip
+from ui import (
+    address,
+    bill_controls,
+    controls,
+    cost_controls,
+    migration_controls,
+    platform_chooser,
+    scaling_inputs,
+    sidebar,
+    strip,
+)
 from ui.controls import DESK, Control, Desk
 from ui.frame import VIEW, View
 from ui.i18n import Translator, choose_language
 from ui.theme import Scheme
 
 _IN_FRAME = (*sidebar.CONTROLS, *platform_chooser.CONTROLS, *strip.CONTROLS)
-_ON_PAGES = (*cost_controls.CONTROLS, *bill_controls.CONTROLS, *scaling_inputs.CONTROLS)
+_ON_PAGES = (*cost_controls.CONTROLS, *bill_controls.CONTROLS, *scaling_inputs.CONTROLS, *migration_controls.CONTROLS)
 CONTROLS: Mapping[str, Control] = {control.key: control for control in (*_IN_FRAME, *_ON_PAGES)}
 
 

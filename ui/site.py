@@ -23,6 +23,7 @@ FILES = {  # by address, in the order of the navigation
     "overview": "1_overview.py",
     "cost": "2_cost.py",
     "scaling": "3_scaling.py",
+    "migration": "4_migration.py",
     "evidence": "6_evidence.py",
 }
 UNDER_MORE = ("evidence",)
@@ -32,7 +33,13 @@ WITHOUT_STRIP = ("evidence",)
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
     """Every page with its title, in the order of the navigation; the first is the one at ``/``."""
-    titles = {"overview": t("Overview"), "cost": t("Cost"), "scaling": t("Scaling"), "evidence": t("Evidence")}
+    titles = {
+        "overview": t("Overview"),
+        "cost": t("Cost"),
+        "scaling": t("Scaling"),
+        "migration": t("Migration"),
+        "evidence": t("Evidence"),
+    }
     return [
         (st.Page(ROOT / "pages" / file, title=titles[name], url_path=name, default=name == "overview"), titles[name])
         for name, file in FILES.items()

@@ -24,7 +24,13 @@ from core.training.constants import constants
 from ui import session
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("pages/1_overview.py", "pages/2_cost.py", "pages/3_scaling.py", "pages/6_evidence.py")
+PAGES = (
+    "pages/1_overview.py",
+    "pages/2_cost.py",
+    "pages/3_scaling.py",
+    "pages/4_migration.py",
+    "pages/6_evidence.py",
+)
 WITHOUT_STRIP = ("pages/6_evidence.py",)
 SORRY = "This view could not be drawn"
 

@@ -1,0 +1,182 @@
+"""The Migration page's own choices: path, definition of done, who ports, how large the code is, coding agents.
+
+They are no part of the scenario: the address carries them as it carries the Cost page's axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import ascii_lowercase
+from typing import Any, Literal
+
+import streamlit as st
+
+from core.migration.compared import usable
+from core.migration.outcome import CodeSize, Done, Migration, MigrationOptions, PathId
+from core.numbers import EN_DASH
+from core.report import PlatformEstimate, Report
+from core.scenario import Scenario
+from ui.controls import Control, Desk, Values, use
+from ui.frame import View
+from ui.wording import Translate, platform_names
+
+Side = Literal["today", "target"]
+PATHS: dict[str, PathId] = {
+    "torchtpu": "torchtpu", "xla": "xla", "jax": "jax", "maxtext": "maxtext", "keras": "keras"
+}  # fmt: skip
+DONE: dict[str, Done] = {
+    "target": "target_mfu", "runs": "runs", "parity": "loss_parity", "production": "production"
+}  # fmt: skip
+SKILL: dict[str, float] = {"usual": 1.0, "shipped": 0.7, "new": 1.45}
+SIZE: dict[str, CodeSize | None] = {
+    "auto": None, "file": "single_file", "nanogpt": "nanogpt", "trainer": "trainer", "library": "library",
+    "megatron": "megatron",
+}  # fmt: skip
+AGENTS: dict[str, float | None] = {"some": None, "none": 1.0, "much": 0.5}
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "path": PATHS, "done": DONE, "skill": SKILL, "size": SIZE, "agents": AGENTS
+}  # fmt: skip
+"""By parameter of the address: what its words mean; the first is how the page opens."""
+
+
+def _chosen(name: str, view: Mapping[str, str]) -> str:
+    words, asked = CHOICES[name], view.get(name, "")
+    return asked if asked in words else next(iter(words))
+
+
+def _control(name: str) -> Control:
+    def show(scenario: Scenario, report: Report, desk: Desk) -> object:
+        return _chosen(name, desk.view)
+
+    def take(values: Values, value: object, desk: Desk) -> None:
+        if value is None:
+            return
+        desk.view[name] = str(value)
+        if value == next(iter(CHOICES[name])):
+            del desk.view[name]  # an address says only what differs from the page as it opens
+
+    return Control(f"w_move_{name}", show, take)
+
+
+SELECT = 230  # px
+SIDES: tuple[Side, ...] = ("today", "target")
+AUTO = "auto"
+
+
+def sides(report: Report, side: Side) -> dict[str, PlatformEstimate]:
+    """Platforms that the work can run on today, or be moved to, by the letter that the address has for their place."""
+    gpu = side == "today"
+    return {
+        letter: p
+        for letter, p in zip(ascii_lowercase, report.platforms, strict=False)
+        if (p.accelerator.family == "nvidia") == gpu and usable(p)
+    }
+
+
+def _side(side: Side, view: Mapping[str, str], report: Report) -> str:
+    asked = view.get(side, AUTO)
+    return asked if asked in sides(report, side) else AUTO
+
+
+def _side_control(side: Side) -> Control:
+    def show(scenario: Scenario, report: Report, desk: Desk) -> object:
+        return _side(side, desk.view, report)
+
+    def take(values: Values, value: object, desk: Desk) -> None:
+        desk.view[side] = str(value)
+        if value == AUTO:
+            del desk.view[side]
+
+    return Control(f"w_move_{side}", show, take)
+
+
+CONTROLS = (*(_control(name) for name in CHOICES), *(_side_control(side) for side in SIDES))
+
+
+def options(view: Mapping[str, str], report: Report) -> MigrationOptions:
+    """What the address asks for; the platforms of the report that it names."""
+    chosen = {name: CHOICES[name][_chosen(name, view)] for name in CHOICES}
+    here = {side: sides(report, side).get(_side(side, view, report)) for side in SIDES}
+    ids = {side: None if p is None else p.id for side, p in here.items()}
+    return MigrationOptions(
+        today=ids["today"],
+        target=ids["target"],
+        path=chosen["path"],
+        done=chosen["done"],
+        skill=chosen["skill"],
+        size=chosen["size"],
+        assistance=chosen["agents"],
+    )
+
+
+def path_names(t: Translate) -> dict[str, str]:
+    """Short names of the paths, as a switch has room for."""
+    return {"torchtpu": "TorchTPU", "xla": "PyTorch/XLA", "jax": "JAX", "maxtext": "MaxText", "keras": "Keras 3"}
+
+
+def done_names(t: Translate) -> dict[str, str]:
+    """When the port counts as done."""
+    return {
+        "target": t("Loss matches, tuned speed"),
+        "runs": t("It runs"),
+        "parity": t("Loss matches"),
+        "production": t("In production"),
+    }
+
+
+def size_names(t: Translate) -> dict[str, str]:
+    """Typical code bases."""
+    return {
+        "auto": t("As read, else one trainer"),
+        "file": t("A single file"),
+        "nanogpt": t("Like nanoGPT"),
+        "trainer": t("One trainer"),
+        "library": t("A training library"),
+        "megatron": t("Like Megatron"),
+    }
+
+
+def draw_sides(view: View, found: Migration) -> None:
+    """From which platform to which; left alone, the cheapest GPU and the platform that the sliders move."""
+    t, report = view.t, view.report
+    names = platform_names(report.platforms, t, full=True)
+    labels: dict[Side, str] = {"today": t("Runs today on"), "target": t("Moves to")}
+    used: dict[Side, str | None] = {"today": found.options.today, "target": found.options.target}
+    for side in SIDES:
+        known = sides(report, side)
+        if not known:
+            continue
+        auto = names.get(used[side] or "", EN_DASH)
+        shown = {AUTO: t("{name} (chosen)", name=auto), **{letter: names[p.id] for letter, p in known.items()}}
+        st.selectbox(labels[side], list(shown), key=use(f"w_move_{side}"), format_func=shown.__getitem__, width=SELECT)
+
+
+def draw(view: View, found: Migration) -> None:
+    """Two rows of choices: what moves where on which path, then what is to be reached by whom."""
+    t = view.t
+    skills = {"usual": t("Knows JAX or XLA a little"), "shipped": t("Has shipped on TPU"), "new": t("New to it")}
+    agents = {"some": t("Some use"), "none": t("None"), "much": t("Heavy use")}
+    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_sides"):
+        st.segmented_control(
+            t("Path"),
+            list(PATHS),
+            key=use("w_move_path"),
+            required=True,
+            format_func=path_names(t).__getitem__,
+            help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
+        )
+        draw_sides(view, found)
+    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_choices"):
+        for name, label, names in (
+            ("done", t("Done when"), done_names(t)),
+            ("skill", t("Team"), skills),
+            ("size", t("Code base"), size_names(t)),
+            ("agents", t("Coding agents"), agents),
+        ):
+            st.selectbox(
+                label,
+                list(CHOICES[name]),
+                key=use(f"w_move_{name}"),
+                format_func=names.__getitem__,
+                width=SELECT,
+            )

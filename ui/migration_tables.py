@@ -1,0 +1,272 @@
+"""The Migration page's figures and tables as HTML: cards, paths side by side, what blocks, risks, symptoms.
+
+Every text that comes from data or from the reader's code is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from core.numbers import EN_DASH, percent, usd
+from ui.charts.migration_cash import month_text
+from ui.charts.migration_effort import days_text
+from ui.charts.migration_timeline import weeks_words
+from ui.markup import StripItem, head, strip, table, two
+from ui.wording import DASH
+
+if TYPE_CHECKING:
+    from core.migration.finding import Finding, Scan
+    from core.migration.outcome import Migration, PathAnswer, Spread
+    from core.migration.patterns import Pattern
+    from ui.i18n import Translator
+    from ui.theme import Scheme
+
+NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are sentences
+FIRST_PLACES = 3  # of a pattern that the table names
+_RANK = {"B": 0, "H": 1, "M": 2, "L": 3}
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low}{DASH}{high}"
+
+
+def days_span(spread: Spread) -> str:
+    """``18–95``."""
+    return _span(days_text(spread.p10), days_text(spread.p90))
+
+
+def months_words(months: float, t: Translator) -> str:
+    """``5 months``, ``1 month``, or that it never comes."""
+    if not math.isfinite(months):
+        return t("never")
+    text = month_text(months)
+    return t("{n} month", n=text) if text == "1" else t("{n} months", n=text)
+
+
+def cards(found: Migration, t: Translator) -> str:
+    """Bill now, what is saved at three speeds, effort, payback with its chance."""
+    savings, chosen = found.savings, found.chosen
+    payback, items = chosen.payback, []
+    if savings is not None:
+        stage = {s.speed: s for s in savings.stages}
+        saved = {speed: usd(s.saving_usd_per_month.p50) for speed, s in stage.items()}
+        tuned = stage.get("tuned", savings.stages[-1])
+        others = t("first port {first} · vendor {vendor}",
+                   first=saved.get("first_try", EN_DASH), vendor=saved.get("vendor", EN_DASH))  # fmt: skip
+        items += [
+            StripItem(
+                t("Bill now, {name}", name=savings.today),
+                t("{usd} a month", usd=usd(savings.bill_usd_per_month)),
+                t("{name}: {ratio:ratio} the price, {time:ratio} the hours",
+                  name=savings.target, ratio=savings.price_ratio, time=savings.time_ratio),
+            ),
+            StripItem(
+                t("Saved, tuned ({mfu:pct} MFU)", mfu=tuned.mfu),
+                t("{usd} a month", usd=usd(tuned.saving_usd_per_month.p50)),
+                others,
+                stop=tuned.saving_usd_per_month.p50 < 0,
+            ),
+        ]  # fmt: skip
+    weeks = chosen.effort.calendar_weeks
+    items.append(
+        StripItem(
+            t("Engineer-days, {path}", path=chosen.name),
+            days_text(chosen.effort.days.p50),
+            t("P10{dash}P90 {span}; {weeks} weeks", dash=DASH, span=days_span(chosen.effort.days),
+              weeks=weeks_words(weeks.p50)),
+        )
+    )  # fmt: skip
+    if payback is not None:
+        items.append(
+            StripItem(
+                t("Payback, delay counted"),
+                months_words(payback.months.p50, t),
+                t("{chance} of cases within {n} months", chance=percent(payback.chance),
+                  n=found.options.horizon_months),
+                stop=not math.isfinite(payback.months.p50),
+            )
+        )  # fmt: skip
+    return strip(items, t("The move in figures"))
+
+
+def paths_table(found: Migration, scheme: Scheme, t: Translator) -> str:
+    """Every path: days, weeks, cash, payback and its chance."""
+    header = head(
+        [
+            (escape(t("Path")), False),
+            (escape(t("Engineer-days")), True),
+            (escape(t("Weeks")), True),
+            (escape(t("Cash to move")), True),
+            (escape(t("Payback")), True),
+            (escape(t("Status")), False),
+        ]
+    )
+    body = "".join(_path_row(p, p.id == found.chosen.id, found.options.horizon_months, t) for p in found.paths)
+    return table(f"{header}<tbody>{body}</tbody>", t("Paths side by side"), scheme)
+
+
+def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:
+    said = t("try this first") if p.recommended else t("ends: nothing to begin on") if p.sunset else ""
+    tag = f'<span class="t">{escape(said)}</span>' if said else ""
+    cost = two(EN_DASH, "")
+    back = two(EN_DASH, "")
+    if p.payback is not None:
+        low, high = usd(p.payback.cost_usd.p10), usd(p.payback.cost_usd.p90)
+        cost = two(f"<b>{escape(usd(p.payback.cost_usd.p50))}</b>", escape(_span(low, high)))
+        chance = t("{chance} within {n} months", chance=percent(p.payback.chance), n=horizon)
+        back = two(f"<b>{escape(months_words(p.payback.months.p50, t))}</b>", escape(chance))
+    return (
+        f'<tr{" class=here" if here else ""}><th scope="row" class="p"><b>{escape(p.name)}</b>{tag}</th>'
+        + two(f"<b>{days_text(p.effort.days.p50)}</b>", escape(days_span(p.effort.days)))
+        + two(
+            weeks_words(p.effort.calendar_weeks.p50),
+            escape(_span(weeks_words(p.effort.calendar_weeks.p10), weeks_words(p.effort.calendar_weeks.p90))),
+        )
+        + cost
+        + back
+        + f'<td class="w">{escape(p.status)}</td></tr>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All findings of one pattern; ``worst`` is their gravest severity."""
+
+    pattern: Pattern
+    findings: tuple[Finding, ...]
+    worst: str
+
+
+def groups(scan: Scan, patterns: Mapping[str, Pattern]) -> list[Group]:
+    """Findings by pattern: the gravest first, then the most frequent."""
+    by_id: dict[str, list[Finding]] = {}
+    for finding in scan.findings:
+        by_id.setdefault(finding.pattern_id, []).append(finding)
+    found = [
+        Group(patterns[name], tuple(some), min((f.severity for f in some), key=_RANK.__getitem__))
+        for name, some in by_id.items()
+    ]
+    return sorted(found, key=lambda g: (_RANK[g.worst], -len(g.findings), g.pattern.pattern_id))
+
+
+def severity_names(t: Translator) -> dict[str, str]:
+    """How bad a finding is, in a word."""
+    return {"B": t("blocks"), "H": t("heavy"), "M": t("moderate"), "L": t("light")}
+
+
+def blockers_title(found: Sequence[Group], t: Translator) -> str:
+    """How many places there are, and how many of them block."""
+    places = sum(len(g.findings) for g in found)
+    blocking = sum(f.severity == "B" for g in found for f in g.findings)
+    if not found:
+        return t("Nothing that ties this code to its chip was found")
+    said = t.n("{n:int} place ties this code to its chip", "{n:int} places tie this code to its chip", places)
+    if not blocking:
+        return t("{places}; none of them blocks", places=said)
+    return t.n("{places}; {n:int} of them blocks", "{places}; {n:int} of them block", blocking, places=said)
+
+
+def blockers_table(found: Sequence[Group], label: str, scheme: Scheme, t: Translator) -> str:
+    """A row per pattern that was found: why it hurts, what takes its place, days, and where first."""
+    names = severity_names(t)
+    header = head(
+        [
+            (escape(t("Pattern")), False),
+            (escape(t("Why it hurts")), False),
+            (escape(t("Remedy")), False),
+            (escape(t("Days")), True),
+            (escape(t("Places")), True),
+            (escape(t("First")), False),
+        ]
+    )
+    rows = []
+    for g in found:
+        p = g.pattern
+        days = _span(f"{p.days_low:g}", f"{p.days_high:g}")
+        firsts = "<br>".join(f"<code>{escape(f'{f.path}:{f.line}')}</code>" for f in _first_places(g.findings))
+        hot = sum(f.hot for f in g.findings)
+        inside = t.n("{n:int} in the step", "{n:int} in the step", hot) if hot else ""
+        css = ' class="z"' if g.worst == "B" else ""
+        rows.append(
+            f'<tr><th scope="row" class="f" style="{NARROW}"><b>{escape(p.detect)}</b>'
+            f"<small><span{css}>{escape(names[g.worst])}</span> · {escape(f'{p.pattern_id} {p.family}')}</small></th>"
+            f'<td class="w">{escape(p.why_it_hurts)}</td><td class="w">{escape(p.remedy)}</td>'
+            + two(f"{p.days_likely:g}", escape(days))
+            + two(f"<b>{len(g.findings):,}</b>", escape(inside))
+            + f'<td class="w">{firsts}</td></tr>'
+        )
+    note = t("Days are of a pattern’s first place, for one who knows the new stack; further places cost a part of it.")
+    return table(f"{header}<tbody>{''.join(rows)}</tbody>", label, scheme, note)
+
+
+def _first_places(findings: Iterable[Finding]) -> list[Finding]:
+    ordered = sorted(findings, key=lambda f: (_RANK[f.severity], f.guarded, f.path, f.line))
+    return ordered[:FIRST_PLACES]
+
+
+def findings_frame(scan: Scan, patterns: Mapping[str, Pattern]) -> pd.DataFrame:
+    """Every finding, with what its pattern says."""
+    return pd.DataFrame(
+        [
+            {
+                "path": f.path,
+                "line": f.line,
+                "pattern_id": f.pattern_id,
+                "family": f.family,
+                "pattern": patterns[f.pattern_id].detect,
+                "severity": f.severity,
+                "confidence": f.confidence,
+                "in_training_step": f.hot,
+                "guarded": f.guarded,
+                "why_it_hurts": patterns[f.pattern_id].why_it_hurts,
+                "remedy": patterns[f.pattern_id].remedy,
+                "days_first_place": patterns[f.pattern_id].days_likely,
+                "days_each_further_place": patterns[f.pattern_id].days_per_extra_site,
+            }
+            for f in scan.findings
+        ]
+    )
+
+
+def risks_table(risks: Sequence[Mapping[str, Any]], scheme: Scheme, t: Translator) -> str:
+    """The register of risks."""
+    likely = {"unlikely": t("unlikely"), "possible": t("possible"), "likely": t("likely")}
+    header = head([(escape(x), False) for x in (t("Risk"), t("Likelihood"), t("What it costs"), t("What to do"))])
+    body = "".join(
+        f'<tr><th scope="row" class="f" style="{NARROW}"><b>{escape(str(r["risk"]))}</b></th>'
+        f"<td>{escape(likely.get(r['likelihood'], str(r['likelihood'])))}</td>"
+        f'<td class="w">{escape(str(r["effect"]))}</td><td class="w">{escape(str(r["mitigation"]))}</td></tr>'
+        for r in risks
+    )
+    return table(f"{header}<tbody>{body}</tbody>", t("Risks of a move"), scheme)
+
+
+def symptoms_table(
+    rows: Sequence[Mapping[str, Any]], patterns: Mapping[str, Pattern], scan: Scan | None, scheme: Scheme, t: Translator
+) -> str:
+    """What is seen of a slow port: which patterns likely cause it, how to tell, what to do."""
+    counts = Counter(f.pattern_id for f in scan.findings) if scan else Counter[str]()
+    header = head(
+        [(escape(x), False) for x in (t("What is seen"), t("Likely patterns"), t("How to tell"), t("Remedy"))]
+    )
+    body = []
+    for row in rows:
+        causes = []
+        for name in str(row["patterns"]).split():
+            shown = escape(f"{name} {patterns[name].detect}") if name in patterns else escape(name)
+            n = counts.get(name, 0)
+            found = escape(t.n("{n:int} place in your code", "{n:int} places in your code", n)) if n else ""
+            causes.append(f"{shown} <b>{found}</b>" if found else shown)
+        body.append(
+            f'<tr><th scope="row" class="f" style="{NARROW}"><b>{escape(str(row["symptom"]))}</b></th>'
+            f'<td class="w">{"<br>".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'
+            f'<td class="w">{escape(str(row["remedy"]))}</td></tr>'
+        )
+    return table(f"{header}<tbody>{''.join(body)}</tbody>", t("A slow port and what likely causes it"), scheme)

@@ -1,0 +1,107 @@
+"""The Migration page below its verdict: one chart where nothing is saved, else figures, charts, code and depth."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.migration.finding import Scan
+from core.migration.outcome import Migration
+from core.migration.patterns import patterns
+from core.snapshot import snapshot_day
+from ui import markup, migration_code, migration_controls, migration_depth
+from ui import migration_tables as tables
+from ui.charts import (
+    Chart,
+    migration_cash_chart,
+    migration_effort_chart,
+    migration_even_chart,
+    migration_speed_chart,
+    migration_timeline_chart,
+)
+from ui.charts.migration_timeline import first_monday
+from ui.frame import View, chart_card, downloads, escape, expander, messages, rich
+from ui.table_frames import table_only
+from ui.theme import Style, platform_styles
+
+ANYWAY = "open_anyway"
+MOST_ROWS = 12  # patterns shown at once, the gravest
+
+
+def draw(view: View, found: Migration, scan: Scan | None) -> None:
+    """What the verdict rests on."""
+    t, savings = view.t, found.savings
+    messages(view, found.problems)
+    if savings is not None and not savings.pays:
+        today = view.report[found.options.today or ""]
+        even = migration_even_chart(savings, today.price_usd_per_chip_hour, _style(view, found), view.scheme, t)
+        chart_card(even)
+        anyway = st.toggle(t("Show it anyway: effort, your code, risks"), key=ANYWAY)
+        if not anyway:
+            with st.container(horizontal=True, gap="small", key="move_sides"):
+                migration_controls.draw_sides(view, found)
+            downloads(view, [even])
+            return
+    migration_controls.draw(view, found)
+    st.html(tables.cards(found, t))
+    charts = _charts(view, found)
+    with st.container(key="cards"):
+        st.html(markup.CARDS)
+        for start in range(0, len(charts), 2):
+            for column, chart in zip(st.columns(2, gap="small"), charts[start : start + 2], strict=False):
+                with column:
+                    chart_card(chart)
+    st.html(tables.paths_table(found, view.scheme, t))
+    st.subheader(t("Read the code"), anchor=False)
+    migration_code.draw(view)
+    _code(view, found, scan)
+    migration_depth.draw(view, found, scan, charts)
+
+
+def _style(view: View, found: Migration) -> Style:
+    """The colour of the platform moved to; without one that of the focus."""
+    styles = platform_styles(view.report.platforms, view.scheme)
+    style = styles.get(found.options.target or "", styles[view.report.focus.id])
+    return Style(style.colour, "solid", True)
+
+
+def _charts(view: View, found: Migration) -> list[Chart]:
+    t, style, savings = view.t, _style(view, found), found.savings
+    charts = []
+    if savings is not None:
+        if savings.pays and found.cash is not None:
+            charts.append(migration_cash_chart(found.cash, style, view.scheme, t))
+        charts.append(migration_speed_chart(savings, style, view.scheme, t))
+    charts.append(migration_effort_chart(found.chosen.effort.days, found.density, style, view.scheme, t))
+    when = snapshot_day(view.report.snapshot)
+    if when is not None:
+        mfu = None if savings is None else savings.curve.break_even_mfu
+        begin = first_monday(when)
+        charts.append(migration_timeline_chart(found.timeline, found.stop_week, mfu, begin, style, view.scheme, t))
+    return charts
+
+
+def _code(view: View, found: Migration, scan: Scan | None) -> None:
+    """Go, No-go or Try first, why, and the table of what was found."""
+    t = view.t
+    decision = {"go": t("Go"), "no_go": t("No-go"), "try_first": t("Try first")}[found.decision]
+    reasons = " ".join(t.message(reason) for reason in found.reasons)
+    with st.container(key="migration_decision"):
+        st.markdown(f"**{escape(decision)}.** {rich(reasons)}")
+    if scan is None:
+        return
+    known = patterns(view.catalogue)
+    grouped = tables.groups(scan, known)
+    title = tables.blockers_title(grouped, t)
+    st.markdown(f"**{escape(title)}**")
+    if grouped:
+        st.html(tables.blockers_table(grouped[:MOST_ROWS], title, view.scheme, t))
+        rest = grouped[MOST_ROWS:]
+        if rest:
+            label = t.n("{n:int} more pattern", "{n:int} more patterns", len(rest))
+
+            def lighter() -> None:
+                st.html(tables.blockers_table(rest, label, view.scheme, t))
+
+            expander(label, "open_more_patterns", lighter)
+        frame = table_only("migration_findings", t("findings"), lambda: tables.findings_frame(scan, known))
+        downloads(view, [frame], key="downloads_findings")
