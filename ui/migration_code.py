@@ -166,10 +166,10 @@ def _watch(view: View, job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.waiting:
             said = t("{name} waits for other readers’ code to be read.", name=job.name)
+        elif not job.files:
+            said = t.n("{name}: {n:int} file taken in.", "{name}: {n:int} files taken in.", job.listed, name=job.name)
         else:
-            said = t.n(
-                "{name}: {n:int} file read so far.", "{name}: {n:int} files read so far.", job.files, name=job.name
-            )
+            said = t("{name}: {n:int} of {of:int} files read.", name=job.name, n=job.files, of=job.listed)
         st.markdown(f":small[:material/hourglass_top: {escape(said)}]", width="content")
         st.button(t("Stop"), key="migration_stop", type="tertiary", icon=":material/stop:", on_click=job.stop)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from core.catalogue import Catalogue
@@ -32,7 +32,8 @@ class Job:
     """One scan. ``name`` is what is read, as the reader called it."""
 
     name: str
-    files: int = 0  # read so far
+    listed: int = 0  # files taken in so far
+    files: int = 0  # of them read
     waiting: bool = True  # for other readers' scans
     found: Scan | None = None
     problem: Message | None = None  # why nothing could be read
@@ -83,8 +84,15 @@ class Job:
             self.files = done
             return self._goes_on() and time.monotonic() - began < LONGEST_SECONDS
 
+        def taken_in() -> Iterator[SourceFile | Skipped]:
+            for file in files():
+                if not progress(0):
+                    return
+                self.listed += 1
+                yield file
+
         try:
-            self.found = scan(files(), catalogue, progress=progress)
+            self.found = scan(taken_in(), catalogue, progress=progress)
         except InputError as error:
             self.problem = error.problem
         except Exception:  # the reader gets a sentence, the log the trace

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import threading
 import zipfile
+from collections.abc import Iterable, Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.migration.finding import Skipped
+from core.migration.sources import SourceFile, pasted_files
 from tests.pages.test_pages import in_order, opened, param, text
 from ui import migration_code
 
@@ -154,6 +158,28 @@ def test_a_hostile_archive_leaves_a_page_and_a_sentence(name: str) -> None:
     in_order(app)
     said = text(app)
     assert SAID[name] in said
+
+
+def test_a_long_scan_is_watched_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def slow(items: Iterable[tuple[str, str | bytes]]) -> Iterator[SourceFile | Skipped]:
+        yield from pasted_files(items)
+        assert go_on.wait(60)
+        yield from pasted_files([("late.py", SNIPPET)])
+
+    monkeypatch.setattr(migration_code, "pasted_files", slow)
+    monkeypatch.setattr(migration_code, "SHORT_SECONDS", 0.05)
+    app = whole(opened(FILE))
+    given(app, "example")
+    app.button(key="migration_example").click().run()
+    in_order(app)
+    assert "taken in" in text(app) and charts(app) == 4
+    app.button(key="migration_stop").click().run()
+    go_on.set()
+    ended(app)
+    in_order(app)
+    assert "It was stopped" in text(app) and "late.py" not in html(app)
 
 
 def test_the_example_is_read_and_its_findings_can_be_saved() -> None:
