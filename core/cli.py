@@ -1,4 +1,4 @@
-"""The command line: ``estimate``, and what :mod:`core.cli_sweep` and :mod:`core.cli_runs` add.
+"""The command line: ``estimate``, and what :mod:`core.cli_sweep`, :mod:`core.cli_scan` and :mod:`core.cli_runs` add.
 
 One JSON document on standard output, or a table.
 
@@ -19,12 +19,13 @@ from typing import NoReturn
 from core.cli_answer import report_json, report_text
 from core.cli_options import add_options, scenario_of
 from core.cli_runs import COMMANDS, add_commands
+from core.cli_scan import add_scan, run_scan
 from core.cli_sweep import add_sweep, run_sweep
 from core.estimate import estimate
 from core.messages import InputError
 from core.numbers import NBSP
 
-OTHERS = COMMANDS | {"sweep": run_sweep}
+OTHERS = COMMANDS | {"sweep": run_sweep, "scan": run_scan}
 MAX_LINE = 300
 
 
@@ -53,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     add_options(e)
     e.add_argument("--json", action="store_true", help="one JSON document on standard output")
     add_sweep(commands)
+    add_scan(commands)
     add_commands(commands)
     return parser
 

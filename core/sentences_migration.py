@@ -71,7 +71,6 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "blocker_moe_kernels": N_("Mixture-of-experts routing with kernels or dynamic sizes"),
     "blocker_varlen_attention": N_("Attention over variable lengths"),
     # What is read and what is left out (core.migration.source_file, core.migration.archives, core.migration.sources)
-    "skip_one": N_("Not read: {why}."),
     "skip_many": N_("{n:int} files are not read, {first} among them: {why}."),
     "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
     "skip_others": N_("{n:int} files of kinds that hold nothing to look for ({kinds}) are not read."),
@@ -111,7 +110,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     # The command scan (core.cli_scan)
     "scan_no_path": N_("{path} is not there; name a folder, a file or a .zip archive."),
     "scan_special": N_("{path} is no folder and no file; name a folder, a file or a .zip archive."),
-    "scan_one_skipped": N_("{path}: {why}"),
+    "scan_one_skipped": N_("{path}: {why}."),
     "scan_counted": N_("{n:int} places in {files:int} files, {lines:int} lines."),
     "scan_nothing": N_("Nothing that ties the code to an NVIDIA GPU in {files:int} files, {lines:int} lines."),
     "scan_left_out": N_("Not read:"),

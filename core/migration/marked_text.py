@@ -94,6 +94,8 @@ def json_entries(text: str) -> Iterator[Entry]:
 
 
 def _json_text(piece: str) -> str:
+    if "\\" not in piece:
+        return piece.strip('"')
     try:
         return str(json.loads(piece, strict=False))
     except ValueError:
@@ -159,8 +161,8 @@ def yaml_entries(text: str) -> Iterator[Entry]:
             while i < len(lines) and (not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip(" ")) > indent):
                 i += 1
             yield Entry(path, "\n".join(lines[start:i]), number, text=True, block=True)
-        elif body:
-            yield from _flow(path, re.sub(r"^(?:[&!]\S*\s*)+", "", body), number)
+        elif body := re.sub(r"^(?:[&!]\S*\s*)+", "", body):  # without anchors and tags
+            yield from _flow(path, body, number)
         elif found is not None:
             yield Entry(path, "", number, table=True)
 
@@ -262,7 +264,7 @@ def toml_entries(text: str) -> Iterator[Entry]:
             start += 1
         found = TOML_HEADER.fullmatch(text, start, end) if end - start < MAX_HEADER else None
         if found is not None:
-            section = _parts(found[1])
+            section = _parts(found[1]) or ("",)
             yield Entry(section, "", line, table=True)
         elif (found := TOML_KEY.match(text, start, end)) is not None:
             entries, position = _toml_value((*section, *_parts(found[1])), text, found.end(), line)
@@ -310,5 +312,8 @@ def _toml_value(path: tuple[str, ...], text: str, start: int, line: int) -> tupl
             word = piece.strip("\"'")
         else:
             entries.append(Entry(here, piece.strip("\"'"), line, piece[0] in "\"'"))
+            if not stack:  # what else stands on the line is a comment
+                last = found.end()
+                break
     end = text.find("\n", last)
     return entries, len(text) if end < 0 else end + 1

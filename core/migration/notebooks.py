@@ -107,8 +107,8 @@ def _plain(cell: Cell) -> Iterator[tuple[int, str]]:
         if foreign:
             yield at, ""
         elif continues or MAGIC.match(code):
+            yield at, "" if continues else _blank(code)
             continues = code.rstrip().endswith("\\")
-            yield at, _blank(code)
         elif (found := ASSIGNED.match(code)) is not None:
             continues = code.rstrip().endswith("\\")
             yield at, found[1] + "None"

@@ -48,6 +48,7 @@ def commands(text: str) -> Iterator[tuple[Word, ...]]:
     position = 0
     ends: list[str] = []  # of the here-documents that begin on the next line
     endless = 0
+    open_brackets = 0
 
     def close() -> None:
         nonlocal quoted
@@ -70,9 +71,11 @@ def commands(text: str) -> Iterator[tuple[Word, ...]]:
             close()
         elif kind == "end":
             close()
-            if words:
+            open_brackets += piece in ("(", "$(")
+            if words and not (piece == ")" and not open_brackets):  # the label of a case is no command
                 yield tuple(words)
-                words = []
+            words = []
+            open_brackets = max(0, open_brackets - (piece == ")"))
         elif kind == "here":
             close()
             ends.append(piece.lstrip("<- \t").strip("\"'\\"))

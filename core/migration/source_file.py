@@ -7,6 +7,7 @@ as bytes arrive, whatever an archive declares.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -147,7 +148,8 @@ class Reading:
         self.bytes = 0  # that were read or expanded, of whatever
         self._left_out: dict[str, _Group] = {}
         self._vendored: dict[str, str] = {}
-        self._others: dict[str, int] = {}
+        self._others: dict[str, int] = {}  # by ending
+        self._other = ""
 
     def leave_out(self, path: str, why: Message) -> None:
         """Note a file that is not read."""
@@ -162,6 +164,7 @@ class Reading:
 
     def leave_out_other(self, path: str) -> None:
         """Note a file in which there is nothing to look for."""
+        self._other = self._other or path
         suffix = PurePosixPath(path).suffix.lower()
         key = printable(suffix) if 1 < len(suffix) < 12 else ""
         if key in self._others or len(self._others) < 1000:
@@ -186,6 +189,7 @@ class Reading:
             self.leave_out(path, text)
             return None
         self.files += 1
+        self.bytes += max(0, sys.getsizeof(text) - len(data))  # a text with one picture sign takes four times its file
         return SourceFile(printable(path), text, kind, line_of)
 
     def skipped(self) -> Iterator[Skipped]:
@@ -193,7 +197,7 @@ class Reading:
         for group in self._left_out.values():
             if group.n <= SHOWN:
                 for path in group.first:
-                    yield Skipped(path, message("skip_one", why=group.reason))
+                    yield Skipped(path, group.reason)
             else:
                 yield Skipped("", message("skip_many", n=group.n, first=group.first[0], why=group.reason))
         if self._vendored:
@@ -203,6 +207,9 @@ class Reading:
         if self._others:
             common = sorted((key for key in self._others if key), key=lambda key: (-self._others[key], key))[:6]
             n = sum(self._others.values())
+            if n == 1:
+                yield Skipped(printable(self._other), message("skip_other", "note"))
+                return
             code = "skip_others" if common else "skip_others_plain"
             yield Skipped("", message(code, "note", n=n, **({"kinds": ", ".join(common)} if common else {})))
 

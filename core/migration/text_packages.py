@@ -21,7 +21,7 @@ PACKAGES: tuple[tuple[str, str, float], ...] = (
     (r"xformers", "P13", SURE),
     (r"bitsandbytes(-.*)?", "P14", SURE),
     (r"(nvidia-)?apex", "P15", SURE),
-    (r"transformer-engine(-.*)?|transformerengine", "P16", SURE),
+    (r"transformer-engine(?!-jax)(-.*)?|transformerengine", "P16", SURE),
     (r"deepspeed(-.*)?", "P17", SURE),
     (r"auto-gptq|gptqmodel|autoawq(-.*)?|exllamav2", "P38", SURE),
     (r"megablocks|grouped-gemm|tutel|deep-ep", "P39", SURE),

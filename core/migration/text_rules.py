@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from core.migration.finding import Hit
@@ -40,7 +41,7 @@ def text_hits(file: SourceFile) -> Iterator[Hit]:
     elif file.kind == "docker":
         yield from docker_hits(text)
     elif file.kind == "shell":
-        yield from shell_hits(text)
+        yield from shell_hits(text, exported=".env" in name)
     elif file.kind == "yaml":
         yield from _yaml_hits(name, text)
     elif file.kind == "json":
@@ -52,6 +53,21 @@ def text_hits(file: SourceFile) -> Iterator[Hit]:
             yield from config_hits(toml_entries(text))
     elif file.kind == "python" and name == "setup.py":
         yield from setup_py_hits(text)
+
+
+_IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(jax|flax|torch)\b", re.MULTILINE)
+JAX_SHARE = 4  # files with JAX for each with PyTorch, from which a code base is one of JAX
+
+
+def is_jax_code_base(files: Iterable[SourceFile]) -> bool:
+    """Whether the Python of a code base is JAX. Then its images and variables for GPUs are a choice, not a tie."""
+    jax = torch = 0
+    for file in files:
+        if file.kind in ("python", "notebook"):
+            names = set(_IMPORTS.findall(file.text))
+            jax += not names.isdisjoint(("jax", "flax"))
+            torch += "torch" in names
+    return jax > JAX_SHARE * torch
 
 
 def _json_hits(name: str, text: str) -> Iterator[Hit]:
@@ -91,6 +107,7 @@ def _job_hits(entries: Iterable[Entry]) -> Iterator[Hit]:
             asked = True
             yield Hit(entry.line, "P55", 0.95)
         else:
-            name = entry.value if key == "name" else entry.path[-1] if len(entry.path) > 1 else ""
-            if (found := variable_pattern(name)) is not None and found[0] == "P53":
+            by_name = key == "name"
+            name = entry.value if by_name else entry.path[-1] if len(entry.path) > 1 else ""
+            if (found := variable_pattern(name, "0" if by_name else entry.value)) is not None and found[0] == "P53":
                 yield Hit(entry.line, *found)

@@ -50,24 +50,10 @@ PROGRAMS = {
 }
 PACKAGE_TOOLS = frozenset(("pip", "pip3", "uv", "conda", "mamba", "micromamba", "poetry", "pipx"))
 WRAPPERS = frozenset(
-    [
-        "sudo",
-        "env",
-        "nohup",
-        "time",
-        "exec",
-        "nice",
-        "command",
-        "stdbuf",
-        "then",
-        "do",
-        "else",
-        "if",
-        "while",
-        "!",
-        "{",
-        "eval",
-    ]
+    (
+        *("sudo", "env", "nohup", "time", "exec", "nice", "command", "stdbuf", "eval", "export", "declare", "local"),
+        *("then", "do", "else", "if", "while", "!", "{"),
+    )
 )
 STARTERS = frozenset(("srun", "mpirun", "mpiexec", "docker", "singularity", "apptainer"))
 _SETS = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
@@ -95,15 +81,17 @@ def image_pattern(image: str) -> tuple[str, float] | None:
     return ("P54", SURE) if len(image) < 500 and _CUDA_IMAGE.fullmatch(image) else None
 
 
-def variable_pattern(name: str) -> tuple[str, float] | None:
-    """P53 for a variable that only CUDA or NCCL reads, P22 for one of the launcher."""
+def variable_pattern(name: str, value: str = "0") -> tuple[str, float] | None:
+    """P53 for a variable that only CUDA or NCCL reads, P22 for one of the launcher; none where it hides all GPUs."""
+    if name == "CUDA_VISIBLE_DEVICES" and value.strip("\"'") in ("", "-1"):
+        return None
     if _CUDA_VARIABLE.fullmatch(name):
         return "P53", SURE
     return ("P22", LIKELY) if name in RANK_VARIABLES else None
 
 
-def shell_hits(text: str, offset: int = 0) -> Iterator[Hit]:
-    """What a script does; its first line is ``offset + 1`` of the file."""
+def shell_hits(text: str, offset: int = 0, exported: bool = False) -> Iterator[Hit]:
+    """What a script does; its first line is ``offset + 1`` of the file. ``exported``: all its variables are."""
     slurm = False
     for words in commands(text):
         if words[0].text.startswith("#SBATCH"):
@@ -111,26 +99,32 @@ def shell_hits(text: str, offset: int = 0) -> Iterator[Hit]:
                 yield Hit(words[0].line + offset, "P55", SURE)
             slurm = True
             continue
-        for hit in command_hits(words):
+        for hit in command_hits(words, exported=exported):
             yield Hit(hit.line + offset, hit.pattern_id, hit.confidence)
 
 
-def command_hits(words: Sequence[Word], inner: bool = False) -> Iterator[Hit]:
+def command_hits(words: Sequence[Word], inner: bool = False, exported: bool = False) -> Iterator[Hit]:
     """What one command does, with the variables set before it; ``inner``: it stands in the quotes of another."""
     i = 0
+    variables: list[tuple[Word, str, str]] = []
     while i < len(words):
         word = words[i]
         sets = _SETS.fullmatch(word.text)
         if sets is not None:
-            yield from hit_of(word.line, variable_pattern(sets[1]))
+            variables.append((word, sets[1], sets[2]))
             if not inner:
                 yield from _value_hits(sets[2], word.line)
-        elif word.text not in WRAPPERS and word.text not in ("export", "declare", "local", "set", "setenv"):
-            break
         elif word.text == "setenv" and i + 1 < len(words):
             yield from hit_of(word.line, variable_pattern(words[i + 1].text))
             return
+        elif word.text not in WRAPPERS:
+            break
+        exported = exported or word.text in ("export", "env")
         i += 1
+    for word, name, value in variables:  # NVIDIA_DIR=… for the script itself is nothing that CUDA reads
+        found = variable_pattern(name, value)
+        if found is not None and (exported or i < len(words) or found[0] != "P53"):
+            yield Hit(word.line, *found)
     words = words[i:]
     if not words or _name(words[0].text) in PROSE:
         return
@@ -246,9 +240,9 @@ def docker_hits(text: str) -> Iterator[Hit]:
         elif word == "ENV":
             for pair in commands(rest):
                 for i, part in enumerate(pair):
-                    key = part.text.partition("=")[0]
-                    if i == 0 or "=" in part.text:
-                        yield from hit_of(number + part.line - 1, variable_pattern(key))
+                    key, equals, value = part.text.partition("=")
+                    if i == 0 or equals:
+                        yield from hit_of(number + part.line - 1, variable_pattern(key, value if equals else "0"))
         elif word in ("RUN", "CMD", "ENTRYPOINT"):
             yield from shell_hits(_exec_form(rest), number - 1)
 
