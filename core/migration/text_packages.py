@@ -130,22 +130,34 @@ def setup_cfg_hits(text: str) -> Iterator[Hit]:
 
 
 def toml_hits(path: str, text: str) -> Iterator[Hit]:
-    """pyproject.toml, Pipfile and lock files."""
+    """pyproject.toml, Pipfile and lock files. A package counts once, though it be named for every system and extra."""
     lock = path.lower().endswith(".lock")
+    said: set[str] = set()
     for entry in toml_entries(text):
         parts = tuple(part.lower() for part in entry.path)
+        name, found = "", None
         if lock:
             if len(parts) == 2 and parts[0] in ("package", "packages") and parts[1] == "name":
-                yield from hit_of(entry.line, package_pattern(entry.value))
+                found = package_pattern(entry.value)
+        elif parts == ("project", "name"):
+            said.add(entry.value.lower())  # extras may name the project itself
         elif _is_array_of_requirements(parts):
             if entry.text and parts[-1].isdigit():
-                yield from hit_of(entry.line, requirement_pattern(entry.value))
-        elif (name := _named_in(parts)) is not None and not any(p.isdigit() for p in parts):
-            at_name = len(parts) == name + 1
-            if at_name and entry.value.lower() != "false":
-                yield from hit_of(entry.line, package_pattern(entry.path[name]) or _wheel(entry.value))
+                name, found = _first_word(entry.value), requirement_pattern(entry.value)
+        elif (at := _named_in(parts)) is not None and not any(p.isdigit() for p in parts):
+            if len(parts) == at + 1 and entry.value.lower() != "false":
+                name, found = parts[at], package_pattern(parts[at]) or _wheel(entry.value)
         elif entry.text and parts[-1] in ("url", "index-url", "extra-index-url"):
-            yield from hit_of(entry.line, _wheel(entry.value))
+            found = _wheel(entry.value)
+        if not name or name not in said:
+            yield from hit_of(entry.line, found)
+        if found is not None and name:
+            said.add(name)
+
+
+def _first_word(requirement: str) -> str:
+    found = _NAME.match(requirement.strip())
+    return found[0].lower() if found is not None else ""
 
 
 def _wheel(text: str) -> tuple[str, float] | None:

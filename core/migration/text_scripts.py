@@ -16,29 +16,28 @@ from core.migration.text_packages import hit_of, requirement_pattern
 
 SURE, LIKELY, UNSURE = 0.95, 0.8, 0.6
 
-PROSE = frozenset(
-    [
-        "echo",
-        "printf",
-        "usage",
-        "log",
-        "info",
-        "warn",
-        "error",
-        "die",
-        "fail",
-        "grep",
-        "egrep",
-        "sed",
-        "awk",
-        "which",
-        "type",
-        "alias",
-        "test",
-        "[",
-        "[[",
-        "man",
-    ]
+PROSE = frozenset(  # what follows these is printed, looked for or moved, not started
+    (
+        *("echo", "printf", "usage", "log", "info", "warn", "error", "die", "fail", "man", "alias"),
+        *(
+            "grep",
+            "egrep",
+            "sed",
+            "awk",
+            "which",
+            "type",
+            "test",
+            "[",
+            "[[",
+            "ls",
+            "cat",
+            "find",
+            "cp",
+            "mv",
+            "rm",
+            "ln",
+        ),
+    )
 )
 PROGRAMS = {
     **dict.fromkeys(("torchrun", "torchx", "torch.distributed.run", "torch.distributed.launch"), "P22"),

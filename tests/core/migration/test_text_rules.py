@@ -119,6 +119,17 @@ exclude = ["apex"]
     assert found("Pipfile.lock", '{"_meta": {"apex": {}}, "default": {\n"xformers": {"version": "1"}}}') == [(2, "P13")]
 
 
+def test_a_package_of_a_project_counts_once_and_the_project_itself_never():
+    text = """\
+[project]
+name = "unsloth"
+[project.optional-dependencies]
+a = ["xformers==1; sys_platform == 'linux'", "mamba-ssm"]
+b = ["xformers @ https://download.pytorch.org/whl/cu121/xformers-0.1-cp311.whl", "unsloth[a]", "causal-conv1d"]
+"""
+    assert found("pyproject.toml", text) == [(4, "P10"), (4, "P13"), (5, "P10")]
+
+
 def test_environments_and_setups():
     conda = "name: apex\ndependencies:\n  - python\n  - pytorch-cuda=12.1\n  - pip:\n    - flash-attn # x\n"
     assert found("environment.yml", conda) == [(4, "P54"), (6, "P12")]
@@ -233,6 +244,7 @@ def test_a_script(text, expected):
         "CUDA_DIR=$(dirname x)",
         "grep nvidia-smi log.txt",
         "which nvcc",
+        "ls /usr/local/cuda/bin/nvcc",
         "pip install torch --index-url https://download.pytorch.org/whl/cpu",
         "case $1 in\n  --fp16) shift;;\nesac",
         'if [ "$LOCAL_RANK" = 0 ]; then ls; fi',
