@@ -253,6 +253,13 @@ class Tree:
             self._resolved[node] = self._follow(node)
         return self._resolved[node]
 
+    def called(self, node: ast.Call) -> str:
+        """The last part of the name of what is called, before it was renamed by an import; "" where it has none."""
+        dotted = self.resolve(node.func)
+        if dotted is not None:
+            return dotted.rpartition(".")[2]
+        return node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
+
     def _follow(self, node: ast.expr) -> str | None:
         tail: list[str] = []
         at: ast.AST = node

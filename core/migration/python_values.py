@@ -9,6 +9,7 @@ from typing import Literal
 from core.migration.python_tree import Tree, words
 
 Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
+OFTEN = 16  # bindings of one name, from which on the order of its uses is not followed
 DEPTH = 30  # expressions within expressions that are followed
 
 TO_PYTHON = words(
@@ -38,6 +39,7 @@ PYTHON_CALLS = words(
 )
 PYTHON_MODULES = words("math os sys re json time random collections itertools pathlib copy datetime")
 REDUCED = words("sum mean any all isnan isinf isfinite norm abs argmax amax amin softmax log_softmax")
+NORMS = words("clip_grad_norm clip_grad_norm_ get_global_grad_norm")
 GATHERED = words("gather_for_metrics pad_across_processes")
 ARRAYS = words("numpy pandas jax polars scipy datasets")
 TENSOR_TYPES = re.compile(r"(^|\.)(Tensor|FloatTensor|LongTensor|BoolTensor)$")
@@ -53,6 +55,7 @@ class Values:
         self._module = module
         self._known: dict[ast.AST, Kind] = {}
         self._open: set[ast.AST] = set()
+        self._often: dict[tuple[int, str], Kind] = {}
 
     def of(self, node: ast.AST | None, depth: int = 0) -> Kind:
         """The kind of an expression; unknown where the file does not tell."""
@@ -104,20 +107,15 @@ class Values:
 
     def _name(self, node: ast.Name | ast.Attribute, depth: int) -> Kind:
         found = self._module.bindings(node)
-        if len(found) > 1 and isinstance(node, ast.Name):
-            found = self._reaching(node, found)
+        if len(found) > OFTEN and isinstance(node, ast.Name):  # what is bound as often is looked at once, for all uses
+            key = (id(found[0]), node.id)
+            if key not in self._often:
+                self._often[key] = "unknown"  # where it goes round in a circle
+                self._often[key] = self._of_all(node, found, depth)
+            return self._often[key]
         if found:
-            kinds = {self._bound(b, node, depth) for b in found if not _is_none(b)}
-            if "host_tensor" in kinds:  # what is added in place stays where it was
-                kinds = {
-                    self._bound(b, node, depth) for b in found if not (_is_none(b) or isinstance(b, ast.AugAssign))
-                }
-            kinds.discard("unknown") if len(kinds) > 1 and kinds - {"unknown"} == {"tensor"} else None
-            if len(kinds) == 1:
-                return kinds.pop()
-            if kinds in ({"tensor", "python"}, {"tensor", "host_tensor"}):
-                return "tensor"  # as `total = 0` before a loop that adds tensors
-            return "unknown"
+            reaching = self._reaching(node, found) if len(found) > 1 and isinstance(node, ast.Name) else found
+            return self._of_all(node, reaching, depth)
         if isinstance(node, ast.Attribute):
             kind = self.of(node.value, depth)
             if kind in ("tensor", "host_tensor"):
@@ -128,6 +126,20 @@ class Values:
                 return "tensor"
             if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
                 return "python"
+        return "unknown"
+
+    def _of_all(self, node: ast.expr, found: list[ast.AST | str], depth: int) -> Kind:
+        """The kind that all bindings of a name agree on; one that is unknown agrees with a tensor."""
+        bound = [b for b in found if not _is_none(b)]
+        kinds = {self._bound(b, node, depth) for b in bound}
+        if "host_tensor" in kinds:  # what is added in place stays where it was
+            kinds = {self._bound(b, node, depth) for b in bound if not isinstance(b, ast.AugAssign)}
+        if len(kinds) > 1 and kinds - {"unknown"} == {"tensor"}:
+            return "tensor"
+        if len(kinds) == 1:
+            return kinds.pop()
+        if kinds in ({"tensor", "python"}, {"tensor", "host_tensor"}):
+            return "tensor"  # as `total = 0` before a loop that adds tensors
         return "unknown"
 
     def _reaching(self, name: ast.Name, found: list[ast.AST | str]) -> list[ast.AST | str]:
@@ -244,7 +256,7 @@ class Values:
             if method == "cuda" or moved:
                 return "tensor"
             return owner
-        if method in GATHERED and "torch" in module.imports:
+        if method in (*GATHERED, *NORMS) and "torch" in module.imports:
             return "tensor"
         if method in REDUCED and "torch" in module.imports and not module.imports & ARRAYS and not _has_text(node):
             return "tensor"

@@ -23,6 +23,7 @@ LAYERS = re.compile(r"(^|_)(layers|blocks|h|resblocks|encoder_layers|decoder_lay
 STEPPERS = words("accelerate lightning pytorch_lightning lightning_fabric deepspeed transformers torch_xla torch_tpu")
 SYNCS = words("mark_step sync optimizer_step step_closure add_step_closure")
 RNG_STATES = words("get_rng_state set_rng_state fork_rng get_rng_state_all get_device_states set_device_states")
+DYNAMO = re.compile(r"^torch\._dynamo\.config\.")
 UPDATES = words("add_ mul_ addcdiv_ addcmul_ sub_ lerp_ copy_ sqrt_ div_")
 
 
@@ -39,6 +40,14 @@ def compilers(module: Module, node: ast.Call | ast.Attribute | ast.Name) -> Iter
             yield module.hit(node, "P28", 0.9)
 
 
+@rule(ast.Assign)
+def compiler_settings(module: Module, node: ast.Assign) -> Iterator[Hit]:
+    """P28: a setting of dynamo, which says that something here is compiled."""
+    target = node.targets[0]
+    if isinstance(target, ast.Attribute) and DYNAMO.match(module.resolve(target) or ""):
+        yield module.hit(node, "P28", 0.8)
+
+
 def _decorates(module: Module, node: ast.expr) -> bool:
     holder = module.parent(node)
     return isinstance(holder, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node in holder.decorator_list
@@ -52,7 +61,7 @@ def graphs_and_streams(module: Module, node: ast.Call) -> Iterator[Hit]:
         if dotted.removeprefix("torch.cuda.").removeprefix("graphs.").removeprefix("streams.") in GRAPHS:
             yield module.hit(node, "P29", 0.95)
         return
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = module.called(node)
     if GRAPH_MAKER.match(name) and (dotted is None or dotted.startswith((".", "torch"))):
         yield module.hit(node, "P29", 0.8)
 
@@ -104,7 +113,7 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
     if not isinstance(func, ast.Attribute) or func.attr != "step" or node.args:
         return
     owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
-    if owner not in ("optimizer", "optim", "opt", "optimiser") and module.value(func.value) != "optimizer":
+    if owner.lstrip("_") not in ("optimizer", "optim", "opt", "optimiser") and module.value(func.value) != "optimizer":
         return
     if module.imports & STEPPERS or not module.context(node).loops or not module.context(node).hot:
         return
@@ -135,6 +144,7 @@ def own_optimizer(module: Module, node: ast.For) -> Iterator[Hit]:
 
 RULES: tuple[Rule, ...] = (
     compilers,
+    compiler_settings,
     graphs_and_streams,
     own_autograd,
     hooks,

@@ -13,9 +13,12 @@ NOT_ON_DEVICE = ("numpy", "python", "host_tensor")
 DYNAMIC = words("nonzero masked_select unique unique_consecutive argwhere")
 SCATTERS = words("index_add index_add_ scatter_reduce scatter_reduce_ scatter_add scatter_add_ argsort randperm")
 REPADDED = re.compile(r"^(flush_(left|right)|pad_sequence|pad_to_(longest|max)|truncate_(left|right)|trim_pad\w*)$")
-MASK_NAME = re.compile(r"(^|_)(mask|is_\w+|valid|keep)$")
+MASKS = words("mask masks")
+PLACES = words("indices indexes")
+ARRAYS = words("numpy pandas jax polars scipy datasets")
 AT_PLACES = words("index_copy_ index_put_")
 ON_VIEW = words("copy_ add_ sub_ mul_ fill_ zero_ index_copy_ index_add_ scatter_ masked_scatter_")
+VIEWS = words("narrow diagonal select unfold unbind as_strided")
 UNPAD = words("unpad_input pad_input index_first_axis get_unpad_data _get_unpad_data _upad_input")
 COMPLEX = re.compile(r"^torch\.(fft|linalg|sparse)\.|^torch\.(complex|polar|view_as_complex|stft|istft|svd|qr)$")
 HEAD_NAMES = words("head_dim d_head head_size dim_head kv_channels")
@@ -39,8 +42,8 @@ def _of_torch(module: Module, node: ast.Call) -> str:
 @rule(ast.If, ast.While, ast.Assert, ast.IfExp)
 def branch_on_tensor(module: Module, node: ast.If | ast.While | ast.Assert | ast.IfExp) -> Iterator[Hit]:
     """P06: a branch, loop or assertion that needs the value of a tensor."""
-    if isinstance(node, ast.Assert) and module.is_test:
-        return  # a test's business
+    if (isinstance(node, ast.Assert) and module.is_test) or module.context(node).elsewhere:
+        return  # a test's business, or that of other chips
     stack: list[ast.expr] = [node.test]
     while stack:
         test = stack.pop()
@@ -51,6 +54,41 @@ def branch_on_tensor(module: Module, node: ast.If | ast.While | ast.Assert | ast
         elif module.value(test) == "tensor" and (not isinstance(test, ast.Name | ast.Attribute) or _reduced(test)):
             yield module.hit(node, "P06", 0.75)
             return
+        elif _all_or_any(module, _read_from(test)):
+            yield module.hit(node, "P06", 0.75)
+            return
+
+
+@rule(ast.BoolOp)
+def truth_of_tensor(module: Module, node: ast.BoolOp) -> Iterator[Hit]:
+    """P06: ``a.all() and b.any()`` outside of a condition, which asks the first for its value all the same."""
+    holder = module.parent(node)
+    while isinstance(holder, ast.UnaryOp):
+        holder = module.parent(holder)
+    if isinstance(holder, ast.BoolOp | ast.If | ast.While | ast.Assert | ast.IfExp):
+        return
+    stack: list[ast.expr] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.BoolOp):
+            stack.extend(part.values)
+        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+            stack.append(part.operand)
+        elif _all_or_any(module, part):
+            yield module.hit(node, "P06", 0.7)
+            return
+
+
+def _read_from(node: ast.expr) -> ast.expr:
+    """What ``.item()`` reads; the expression itself where it is none."""
+    item = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item"
+    return node.func.value if item else node  # type: ignore[attr-defined]
+
+
+def _all_or_any(module: Module, node: ast.expr) -> bool:
+    """Whether an expression asks a whole tensor for one truth."""
+    name = _of_torch(module, node).lstrip(".") if isinstance(node, ast.Call) else ""
+    return name in ("all", "any") and module.value(node) == "tensor"
 
 
 def _reduced(node: ast.expr) -> bool:
@@ -79,7 +117,9 @@ def masked(module: Module, node: ast.Subscript) -> Iterator[Hit]:
     """P07: ``x[mask]``; a list or slice of fixed length is not."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for index in parts:
-        if _is_mask(module, index) and module.value(node.value) not in NOT_ON_DEVICE:
+        if module.value(node.value) in NOT_ON_DEVICE or not _is_mask(module, index):
+            continue
+        if not module.context(node).elsewhere:
             yield module.hit(node, "P07", 0.85)
             return
 
@@ -96,6 +136,8 @@ def _is_mask(module: Module, index: ast.expr, depth: int = 0) -> bool:
         return _is_mask(module, index.left, depth + 1) or _is_mask(module, index.right, depth + 1)
     if isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
         return index.func.attr == "bool" and not index.args
+    if isinstance(index, ast.Name | ast.Attribute) and _named_mask(module, index):
+        return True
     if isinstance(index, ast.Name):
         made = [b for b in module.bindings(index) if not isinstance(b, str | Part)]
         return any(
@@ -104,6 +146,16 @@ def _is_mask(module: Module, index: ast.expr, depth: int = 0) -> bool:
             if isinstance(b, ast.expr)
         )
     return False
+
+
+def _named_mask(module: Module, index: ast.Name | ast.Attribute) -> bool:
+    """Whether an index of the step is a mask by its name, and nothing says that it is none of a tensor."""
+    name = index.attr if isinstance(index, ast.Attribute) else index.id
+    parts = name.lower().split("_")
+    named = parts[-1] in MASKS or (parts[-1] in PLACES and not MASKS.isdisjoint(parts))
+    if not named or "torch" not in module.imports or module.value(index) in NOT_ON_DEVICE:
+        return False
+    return module.context(index).hot or not module.imports & ARRAYS  # arrays have masks as well
 
 
 def _indexes_itself(module: Module, index: ast.Compare) -> bool:
@@ -137,7 +189,7 @@ def _within(module: Module, node: ast.AST, loop: ast.AST) -> bool:
 @rule(ast.Call)
 def padded_anew(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P08: batches padded or cut to the longest of them."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = module.called(node)
     if REPADDED.match(name) and not _again_in_else(module, node, name):
         yield module.hit(node, "P08", 0.7)
 
@@ -179,9 +231,19 @@ def in_place(module: Module, node: ast.Call) -> Iterator[Hit]:
     func = node.func
     if not isinstance(func, ast.Attribute) or module.value(func.value) in NOT_ON_DEVICE:
         return
-    view = isinstance(func.value, ast.Subscript) and module.value(func.value) == "tensor"
+    view = _is_view(module, func.value)
     if func.attr in AT_PLACES or (view and func.attr in ON_VIEW):
         yield module.hit(node, "P09", 0.75)
+
+
+def _is_view(module: Module, node: ast.expr) -> bool:
+    """Whether what is written into is a part of a tensor: an element, a slice, a row, a diagonal."""
+    if isinstance(node, ast.Call):
+        name = _of_torch(module, node).lstrip(".")
+        return name in VIEWS and module.value(node) == "tensor"
+    if not isinstance(node, ast.Subscript):
+        return False
+    return module.value(node) == "tensor" or isinstance(node.slice, ast.Slice)
 
 
 @rule(ast.Assign)
@@ -230,7 +292,7 @@ def _chosen(module: Module, bound: ast.AST | str) -> bool:
 @rule(ast.Call)
 def variable_length(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P45: attention over sequences joined without padding."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = module.called(node)
     packed = any((k.arg or "").startswith("cu_seqlens") for k in node.keywords)
     if VARLEN.search(name) or name in UNPAD or packed:
         yield module.hit(node, "P45", 0.9)
@@ -302,6 +364,7 @@ def odd_sizes(module: Module, node: ast.keyword | ast.Assign | ast.AnnAssign) ->
 
 RULES: tuple[Rule, ...] = (
     branch_on_tensor,
+    truth_of_tensor,
     shape_of_data,
     masked,
     growing,

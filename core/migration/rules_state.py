@@ -11,7 +11,11 @@ from core.migration.python_module import Module, Rule, rule, words
 
 BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|tokens?|minibatch|x|y)(_|$)")
 WRAPPED = words("accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed torch_xla torch_tpu")
-LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+LOADERS = (
+    "torch.utils.data.DataLoader",
+    "torch.utils.data.dataloader.DataLoader",
+    "torchdata.stateful_dataloader.StatefulDataLoader",
+)
 FOR_EVALUATION = re.compile(r"(^|_)(test|testing|val|valid|validation|eval|dev)")
 LOCAL_STORES = words("h5py lmdb tables zarr")
 LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
@@ -42,7 +46,8 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield module.hit(node, "P27", 0.75)
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return
-    name = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
+    moved = func.value.value if isinstance(func.value, ast.Subscript) else func.value  # batch["tokens"]
+    name = moved.attr if isinstance(moved, ast.Attribute) else getattr(moved, "id", "")
     if not name:
         return
     plain = at.step_loop and not module.imports & WRAPPED and BATCH.search(name) and _names_device(node)
@@ -112,8 +117,7 @@ def _of_optimizer(module: Module, node: ast.keyword) -> bool:
     call = module.parent(node)
     if not isinstance(call, ast.Call):
         return False
-    plain = call.func.attr if isinstance(call.func, ast.Attribute) else str(getattr(call.func, "id", ""))
-    name = (module.resolve(call.func) or plain).rpartition(".")[2]
+    name = module.called(call)
     if node.arg == "fused":
         return name == "dict" or OPTIMIZER.search(name.lower()) is not None
     return OPTIMIZER.search(name.lower()) is not None and name[:1].isupper()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule, words
@@ -25,7 +26,7 @@ def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
     if isinstance(func, ast.Attribute) and func.attr == "item" and not node.args and not node.keywords:
         kind = module.value(func.value)
         if kind == "tensor" or (kind == "unknown" and module.imports & OF_TENSORS):
-            yield module.hit(node, "P03", 0.95 if kind == "tensor" else 0.8)
+            yield _at_name(module, node, "P03", 0.95 if kind == "tensor" else 0.8)
     elif isinstance(func, ast.Name) and func.id in TO_NUMBER and len(node.args) == 1 and not node.keywords:
         at = module.context(node)
         if module.resolve(func) == func.id and (at.hot or at.loops) and module.value(node.args[0]) == "tensor":
@@ -40,13 +41,19 @@ def copy_to_host(module: Module, node: ast.Call) -> Iterator[Hit]:
         return
     kind = module.value(func.value)
     if kind == "tensor":
-        yield module.hit(node, "P04", 0.9)
+        yield _at_name(module, node, "P04", 0.9)
     elif kind != "unknown" or not module.imports & OF_TENSORS or _is_model(func.value):
         return
     elif func.attr != "tolist":
-        yield module.hit(node, "P04", 0.7)
+        yield _at_name(module, node, "P04", 0.7)
     elif not module.imports & ARRAYS:  # where NumPy is at hand, what is unknown may as well be its array
-        yield module.hit(node, "P04", 0.6)
+        yield _at_name(module, node, "P04", 0.6)
+
+
+def _at_name(module: Module, node: ast.Call, pattern_id: str, confidence: float) -> Hit:
+    """A hit where the method is named, which may be lines below the first one of what it is called on."""
+    hit = module.hit(node, pattern_id, confidence)
+    return replace(hit, line=node.func.end_lineno or hit.line)
 
 
 def _is_model(node: ast.expr) -> bool:
@@ -60,7 +67,7 @@ def _is_model(node: ast.expr) -> bool:
 @rule(ast.Call)
 def printed_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P05: a tensor printed, logged or put into an f-string."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = module.called(node)
     if name not in PRINTS:
         return
     for argument in node.args:
