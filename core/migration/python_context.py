@@ -30,6 +30,8 @@ NOW_AND_THEN = re.compile(
     r"(^|_)(log|logging|eval|evaluate|validate|val|save|checkpoint|ckpt|print|report|profile|debug|verbose|"
     r"interval|every|freq|frequency|last|first|profiler)(_|$)"
 )
+# The last of the small batches that one step adds up: what is done then is done in each step.
+ACCUMULATES = re.compile(r"accum|(^|[ _])(grad_acc|update_freq|micro_?batch|micro_step)")
 ASIDE = re.compile(
     r"(^|_)(tests?|bench|benchmarks?|profile|eval|evaluate|demo|conftest|sample|generate|inference)(_|$)"
 )
@@ -51,6 +53,7 @@ class Context:
     guard: Guard | None
     every_n: bool
     step_loop: bool  # directly in the loop over steps, in no loop or function within it
+    elsewhere: bool  # in a branch that is not taken on a TPU
 
 
 class Contexts:
@@ -74,12 +77,14 @@ class Contexts:
         functions: list[ast.AST] = []
         loops: list[ast.AST] = []
         guard: Guard | None = None
-        hot = cold = every_n = False
+        hot = cold = every_n = elsewhere = False
         below = node
         for up in self._module.above(node):
             if isinstance(up, ast.If | ast.IfExp | ast.While) and below is not up.test:
                 kind, rare = self._check(up.test)
                 guard = guard or kind
+                if kind in ("xla", "tpu"):
+                    elsewhere = elsewhere or self._off_tpu(up.test, _in_body(up, below))
                 # What is done each nth step is in the step no more; what is not done then, nearly always is.
                 every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and _in_body(up, below))
             elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
@@ -98,7 +103,7 @@ class Contexts:
             below = up
         hot = hot and not every_n and not self._aside
         step_loop = hot and bool(loops) and loops[0] in self.hot_loops and not self._function_within(node, loops[0])
-        return Context(tuple(functions), tuple(loops), hot, guard is not None, guard, every_n, step_loop)
+        return Context(tuple(functions), tuple(loops), hot, guard is not None, guard, every_n, step_loop, elsewhere)
 
     def _after_leaving(self, holder: ast.AST, statement: ast.stmt) -> bool:
         """Whether ``if not should_log: return`` or the like stands before a statement of the same block."""
@@ -112,6 +117,14 @@ class Contexts:
             self._leaving[holder] = next((n for n in rare if self._check(n.test)[1]), None)
         leaves = self._leaving[holder]
         return leaves is not None and statement is not leaves and leaves.lineno < statement.lineno
+
+    def _off_tpu(self, test: ast.expr, holds: bool) -> bool:
+        """Whether a condition that asks for a TPU holds, or fails, only where there is none."""
+        parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+        if not holds:
+            return not isinstance(test, ast.BoolOp | ast.UnaryOp)
+        denied = (part.operand for part in parts if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not))
+        return any(self._check(part)[0] in ("xla", "tpu") for part in denied)
 
     def _function_within(self, node: ast.AST, loop: ast.AST) -> bool:
         """Whether a function is defined between a node and a loop around it."""
@@ -144,6 +157,7 @@ class Contexts:
                     rare = True
             text = " ".join(words).casefold()
             rare = rare or any(NOW_AND_THEN.search(word.casefold()) for word in words)
+            rare = rare and ACCUMULATES.search(text) is None
             self._checks[test] = _guard(text), rare
         return self._checks[test]
 
@@ -160,6 +174,12 @@ class Contexts:
                     break
                 if isinstance(up, DEFINITIONS):
                     break
+        for loop in tuple(found):  # a batch that is gone through in parts, each with a step of its own
+            for up in self._module.above(loop):
+                if isinstance(up, DEFINITIONS):
+                    break
+                if isinstance(up, ast.For) and "loader" in self._module.named(up.iter):
+                    found.add(up)
         around = {up for loop in found for up in self._module.above(loop)}
         for call in self._module.nodes(ast.Call):  # a loop over steps whose step is a function of this file
             if self._called(call) in self._stepping:
