@@ -51,10 +51,7 @@ def branch_on_tensor(module: Module, node: ast.If | ast.While | ast.Assert | ast
             stack.extend(test.values)
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             stack.append(test.operand)
-        elif module.value(test) == "tensor" and (not isinstance(test, ast.Name | ast.Attribute) or _reduced(test)):
-            yield module.hit(node, "P06", 0.75)
-            return
-        elif _all_or_any(module, _read_from(test)):
+        elif _is_truth(module, test) or _all_or_any(module, _read_from(test)):
             yield module.hit(node, "P06", 0.75)
             return
 
@@ -91,9 +88,9 @@ def _all_or_any(module: Module, node: ast.expr) -> bool:
     return name in ("all", "any") and module.value(node) == "tensor"
 
 
-def _reduced(node: ast.expr) -> bool:
-    """A bare name is more often asked whether it is there than for its value."""
-    return not isinstance(node, ast.Name | ast.Attribute)
+def _is_truth(module: Module, node: ast.expr) -> bool:
+    """Whether a tensor is asked for its value; a bare name is more often asked whether it is there."""
+    return module.value(node) == "tensor" and not isinstance(node, ast.Name | ast.Attribute)
 
 
 @rule(ast.Call)
