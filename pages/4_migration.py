@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from core.migration.answer import migration
-from ui import frame, migration_code, migration_controls, migration_view, wording
+from ui import frame, migration_code, migration_view, wording
 
 view = frame.current()
 scan = migration_code.found(view)
-found = migration(view.report, view.catalogue, scan, migration_controls.options(view.desk.view, view.report))
+found = migration_view.answer(view, scan)
 
 frame.verdict(view, view.t.message(found.verdict), wording.scenario_line(view.report, view.t))
 frame.old_data(view)

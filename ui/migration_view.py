@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
+from core.catalogue import Catalogue
+from core.migration.answer import migration
 from core.migration.finding import Scan
-from core.migration.outcome import Migration
+from core.migration.outcome import Migration, MigrationOptions
 from core.migration.patterns import patterns
+from core.scenario import Scenario
 from core.snapshot import snapshot_day
 from ui import markup, migration_code, migration_controls, migration_depth
 from ui import migration_tables as tables
@@ -24,7 +29,33 @@ from ui.table_frames import table_only
 from ui.theme import Style, platform_styles
 
 ANYWAY = "open_anyway"
+KEPT = "migration_answer"
 MOST_ROWS = 12  # patterns shown at once, the gravest
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The last answer of a session, and what it is the answer to; all else follows from these."""
+
+    scenario: Scenario
+    catalogue: Catalogue
+    scan: Scan | None
+    options: MigrationOptions
+    found: Migration
+
+    def answers(self, view: View, scan: Scan | None, options: MigrationOptions) -> bool:
+        same = self.catalogue is view.catalogue and self.scan is scan
+        return same and self.scenario == view.scenario and self.options == options
+
+
+def answer(view: View, scan: Scan | None) -> Migration:
+    """Whether the move pays; kept for the session, as expanders and uploads run the page without changing it."""
+    options = migration_controls.options(view.desk.view, view.report)
+    kept: _Kept | None = st.session_state.get(KEPT)
+    if kept is None or not kept.answers(view, scan, options):
+        found = migration(view.report, view.catalogue, scan, options)
+        kept = st.session_state[KEPT] = _Kept(view.scenario, view.catalogue, scan, options, found)
+    return kept.found
 
 
 def draw(view: View, found: Migration, scan: Scan | None) -> None:

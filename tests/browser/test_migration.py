@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from typing import TYPE_CHECKING
 
 from tests.browser.driver import open_page, wait_idle
@@ -32,3 +34,18 @@ def test_the_example_is_read_and_the_decision_is_said(server: Server, page: Page
     page.get_by_role("button", name="Forget it").click()
     wait_idle(page)
     assert page.get_by_text("train.py:").count() == 0
+
+
+def test_an_archive_larger_than_other_uploads_is_taken(server: Server, page: Page) -> None:
+    buffer, lines = io.BytesIO(), "# a line of no meaning\n" * 100_000
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as file:
+        for i in range(3):
+            file.writestr(f"part_{i}.py", f"import torch\n{lines}torch.ones(1).cuda()\n")
+    assert len(buffer.getvalue()) > 5 * 1024 * 1024
+    open_page(page, f"{server.url}/migration?focus=tpu_v6e&today=d")
+    page.locator(".st-key-migration_code input[type=file]").set_input_files(
+        {"name": "large.zip", "mimeType": "application/zip", "buffer": buffer.getvalue()}
+    )
+    page.get_by_text("large.zip: 3 files").wait_for()
+    wait_idle(page)
+    assert page.get_by_text("part_0.py:100002").count() == 1
