@@ -21,7 +21,8 @@ MB = 1_000_000
 MAX_ARCHIVE_BYTES = 50 * MB
 MAX_TOTAL_BYTES = 200 * MB  # of text that is read, over all files
 MAX_FILES = 20_000
-MAX_FILE_BYTES = 4 * MB  # no code that people write is longer; generated tables are
+MAX_PYTHON_BYTES = MB  # its tree takes 300 times as much memory; no code that people write is longer
+MAX_FILE_BYTES = 4 * MB  # of other kinds, of which no tree is made
 MAX_NOTEBOOK_BYTES = 20 * MB  # pictures among the outputs
 MAX_LINE_BYTES = MB
 MAX_RATIO = 100  # expanded over compressed; source code reaches 10
@@ -183,6 +184,8 @@ class Reading:
                 text, line_of = notebook_text(text)
             except NotebookError as error:
                 text = message(error.code)
+            else:
+                text = too_large("python") if len(text) > MAX_PYTHON_BYTES else text
         if isinstance(text, str) and longest_line(text) > MAX_LINE_BYTES:
             text = message("skip_line", limit=MAX_LINE_BYTES // MB)
         if isinstance(text, Message):
@@ -224,7 +227,7 @@ class Reading:
 
 def limit_of(kind: Kind) -> int:
     """Bytes that a file of the kind may have."""
-    return MAX_NOTEBOOK_BYTES if kind == "notebook" else MAX_FILE_BYTES
+    return {"notebook": MAX_NOTEBOOK_BYTES, "python": MAX_PYTHON_BYTES}.get(kind, MAX_FILE_BYTES)
 
 
 def too_large(kind: Kind) -> Message:

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import json
 import os
 import socket
 import stat
@@ -122,7 +123,7 @@ def peak_bytes(run):
 
 
 def test_a_bomb_is_stopped_as_it_expands_whatever_it_declares():
-    """60 MB of code in 60 kB; and the same declared as 3 MB, which an entry may have."""
+    """60 MB of code in less than 1 MB; and the same declared as half a MB, which an entry may have."""
     chunk = b"x = 0\n" * 10_000
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("bomb.py", "w") as entry:
@@ -137,7 +138,7 @@ def test_a_bomb_is_stopped_as_it_expands_whatever_it_declares():
 
     real = struct.pack("<L", len(chunk) * 1000)
     at = data.rindex(real)
-    lying = data[:at] + struct.pack("<L", 3 * MB) + data[at + 4 :]
+    lying = data[:at] + struct.pack("<L", MB // 2) + data[at + 4 :]
     (files, left_out), peak = peak_bytes(lambda: split(zip_files(lying)))
     assert not files
     assert set(left_out) <= {"skip_ratio", "skip_damaged"}
@@ -157,7 +158,7 @@ def test_entries_that_share_bytes_count_each_time(monkeypatch):
 
 def test_binary_entries_use_the_bound_up_too(monkeypatch):
     monkeypatch.setattr(source_file, "MAX_TOTAL_BYTES", 3 * MB)
-    items = list(zip_files(zipped(*((f"{i}.py", os.urandom(MB) + b"\0") for i in range(8)))))
+    items = list(zip_files(zipped(*((f"{i}.py", os.urandom(MB // 2) + b"\0") for i in range(16)))))
     assert {item.reason.code for item in items} >= {"skip_rest_bytes"}
 
 
@@ -203,8 +204,16 @@ def test_a_line_of_200_mb_is_not_read():
 def test_a_long_line_in_a_file_of_allowed_size_is_not_read():
     line = "".join(f"{i}," for i in range(250_000))
     assert MAX_LINE_BYTES < len(line) < MAX_FILE_BYTES
-    files, left_out = split(pasted_files([("a.py", f"x = [\n{line}\n]\n"), ("b.py", line.replace(",", "\n"))]))
-    assert (list(files), left_out) == (["b.py"], {"skip_line": ["a.py"]})
+    files, left_out = split(pasted_files([("a.yaml", f"x: [\n{line}\n]\n"), ("b.yaml", line.replace(",", "\n"))]))
+    assert (list(files), left_out) == (["b.yaml"], {"skip_line": ["a.yaml"]})
+
+
+def test_python_is_bounded_by_the_tree_it_makes():
+    """A notebook may hold pictures, and no more code than a file."""
+    code = "x = 1\n" * (MB // 6 + 1)
+    notebook = json.dumps({"cells": [{"cell_type": "code", "source": code}], "nbformat": 4})
+    files, left_out = split(pasted_files([("a.py", code), ("b.ipynb", notebook), ("c.sh", code), ("d.py", code[:-6])]))
+    assert (list(files), left_out) == (["c.sh", "d.py"], {"skip_large": ["a.py", "b.ipynb"]})
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz", ".whl", ".7z"])
