@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 
@@ -26,6 +27,9 @@ SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Module)
 MANY = 60  # bindings of one name that are looked at
 STEPS = 40  # aliases of aliases that are followed before giving up
 BUILTINS = frozenset(dir(builtins))
+FRAMEWORKS = words(
+    "accelerate lightning pytorch_lightning lightning_fabric deepspeed composer fastai ignite trl torch_xla torch_tpu"
+)
 
 # Fields that hold text, numbers or operators, and no node to look at.
 _NO_CHILDREN = words(
@@ -312,6 +316,15 @@ class Tree:
         found = {self._absolute(a.name) for node in self.nodes(ast.Import) for a in node.names}
         found |= {self._absolute(n.module or "") for n in self.nodes(ast.ImportFrom) if not n.level}
         return frozenset(name.partition(".")[0] for name in found if not name.startswith("."))
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """Imported modules that run the loop or move its batches: transformers only where its trainer is used."""
+        names = (alias.name for node in self.nodes(ast.ImportFrom) for alias in node.names)
+        used = "".join(chain(names, (node.attr for node in self.nodes(ast.Attribute))))
+        trainer = "transformers" in self.imports and ("Trainer" in used or "TrainingArguments" in used)
+        found = self.imports & FRAMEWORKS | ({"transformers"} if trainer else set())
+        return found
 
     @cached_property
     def is_jax(self) -> bool:

@@ -20,7 +20,6 @@ HOOKS = re.compile(
     r"^register_(full_)?(forward|backward|module_forward|module_full_backward)_?(pre_)?hook$|^register_hook$"
 )
 LAYERS = re.compile(r"(^|_)(layers|blocks|h|resblocks|encoder_layers|decoder_layers|transformer_blocks|stages)$")
-STEPPERS = words("accelerate lightning pytorch_lightning lightning_fabric deepspeed transformers torch_xla torch_tpu")
 SYNCS = words("mark_step sync optimizer_step step_closure add_step_closure")
 RNG_STATES = words("get_rng_state set_rng_state fork_rng get_rng_state_all get_device_states set_device_states")
 DYNAMO = re.compile(r"^torch\._dynamo\.config\.")
@@ -115,7 +114,7 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
     owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
     if owner.lstrip("_") not in ("optimizer", "optim", "opt", "optimiser") and module.value(func.value) != "optimizer":
         return
-    if module.imports & STEPPERS or not module.context(node).loops or not module.context(node).hot:
+    if module.frameworks or not module.context(node).loops or not module.context(node).hot:
         return
     calls = (n.func.attr for n in module.nodes(ast.Call) if isinstance(n.func, ast.Attribute))
     if not any(name in SYNCS for name in calls):

@@ -10,7 +10,6 @@ from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule, words
 
 BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|tokens?|minibatch|x|y)(_|$)")
-WRAPPED = words("accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed torch_xla torch_tpu")
 LOADERS = (
     "torch.utils.data.DataLoader",
     "torch.utils.data.dataloader.DataLoader",
@@ -26,7 +25,7 @@ FUSED_OPTIMIZERS = re.compile(r"^Fused(Adam|AdamW|SGD|LAMB|Lamb|NovoGrad|Adagrad
 @rule(ast.Call)
 def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P27: a plain loader feeding the loop itself; wrapped ones are moved by their framework."""
-    if module.resolve(node.func) not in LOADERS or module.imports & WRAPPED:
+    if module.resolve(node.func) not in LOADERS or module.frameworks:
         return
     holder = module.parent(node)
     target = holder.targets[0] if isinstance(holder, ast.Assign) else None
@@ -40,7 +39,7 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P27: a batch moved to the device, or put together on the host, in every step."""
     func = node.func
     at = module.context(node)
-    if not at.hot:
+    if not at.hot and not _yields(module, node):
         return
     if module.resolve(func) == "torch.stack" and node.args and _from_numpy(module, node.args[0]):
         yield module.hit(node, "P27", 0.75)
@@ -50,9 +49,15 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     name = moved.attr if isinstance(moved, ast.Attribute) else getattr(moved, "id", "")
     if not name:
         return
-    plain = at.step_loop and not module.imports & WRAPPED and BATCH.search(name) and _names_device(node)
+    plain = at.step_loop and not module.frameworks and BATCH.search(name) and _names_device(node)
     if plain or _over_batch(module, node):
         yield module.hit(node, "P27", 0.7)
+
+
+def _yields(module: Module, node: ast.AST) -> bool:
+    """Whether a node is of a generator, which hands out a batch a step."""
+    function = module.function(node)
+    return function is not None and any(isinstance(part, ast.Yield) for part in module.inside(function))
 
 
 def _from_numpy(module: Module, node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule, words
 
 TO_NUMBER = words("float int bool")
+OF_MATH = re.compile(r"^math\.(sqrt|exp|log\w*|pow|isnan|isinf|isfinite|floor|ceil|fabs)$")
 TO_HOST = words("cpu numpy tolist")
 PRINTS = words("print info debug warning error log_metric rank_print print_rank_0 print0")
 OF_TENSORS = words("torch accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed")
@@ -21,7 +22,7 @@ NVML = words("pynvml nvtx py3nvml gpustat GPUtil")
 
 @rule(ast.Call)
 def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
-    """P03: ``.item()``, and ``float(t)`` or ``int(t)`` of a tensor; not of NumPy or of a tensor made from numbers."""
+    """P03: ``.item()``, and ``float(t)``, ``int(t)`` or ``math.sqrt(t)`` of a tensor; not of NumPy or of numbers."""
     func = node.func
     if isinstance(func, ast.Attribute) and func.attr == "item" and not node.args and not node.keywords:
         kind = module.value(func.value)
@@ -31,6 +32,10 @@ def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
         at = module.context(node)
         if module.resolve(func) == func.id and (at.hot or at.loops) and module.value(node.args[0]) == "tensor":
             yield module.hit(node, "P03", 0.8)
+    elif node.args and OF_MATH.match(module.resolve(func) or ""):
+        at = module.context(node)
+        if (at.hot or at.loops) and module.value(node.args[0]) == "tensor":
+            yield module.hit(node, "P03", 0.75)
 
 
 @rule(ast.Call)

@@ -33,8 +33,19 @@ FOUND = [
         "import torch\nfor batch in loader:\n    x = batch['ids'].to(device)\n    for part in x:\n"
         "        loss = model(part)\n        loss.backward()",
     ),
+    ("P61:6", "from transformers import GPT2LMHeadModel\n" + STEP + "    optimizer.step()"),
+    (
+        "P27:5",
+        "def read(loader):\n    for batch in loader:\n        # to the device\n        yield {\n"
+        "            k: v.to('cuda') for k, v in batch.items()}",
+    ),
+    ("P03:6", STEP + "    n = torch.norm(x)\n    norm = math.sqrt(n)".replace("n = torch", "import math; n = torch")),
 ]
 NOT_FOUND = [
+    ("P61", "from transformers import Trainer\n" + STEP + "    optimizer.step()"),
+    ("P61", "import transformers\nt = transformers.Trainer(m)\n" + STEP + "    optimizer.step()"),
+    ("P03", STEP + "    import math\n    y = math.sqrt(len(batch))"),
+    ("P27", "def read(loader):\n    for batch in loader:\n        return {k: v.to('cuda') for k, v in batch.items()}"),
     ("P61", STEP + "    if i % log_every == 0:\n        optimizer.step_count()"),
     ("P06", "import torch\nif not self.tpu:\n    if torch.isnan(x).any(): stop()"),
     ("P06", "import torch\nif is_xla(x):\n    pass\nelse:\n    assert torch.isnan(x).any()"),
