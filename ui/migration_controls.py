@@ -59,6 +59,11 @@ def _control(name: str) -> Control:
 
 
 SELECT = 230  # px
+CHOICES_CSS = """<style>
+@media (max-width:640px){.st-key-move_choices>:not(style),.st-key-move_sides>:has([data-testid="stSelectbox"]){
+flex:1 1 40%!important;width:auto!important;min-width:0!important}
+:is(.st-key-move_choices,.st-key-move_sides) [data-testid="stSelectbox"]{width:100%!important}}
+</style>"""  # on a phone two to a row
 SIDES: tuple[Side, ...] = ("today", "target")
 AUTO = "auto"
 
@@ -166,6 +171,7 @@ def draw(view: View, found: Migration) -> None:
             help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
         )
         draw_sides(view, found)
+    st.html(CHOICES_CSS)
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_choices"):
         for name, label, names in (
             ("done", t("Done when"), done_names(t)),

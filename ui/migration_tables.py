@@ -23,7 +23,7 @@ from ui.wording import DASH
 
 if TYPE_CHECKING:
     from core.migration.finding import Finding, Scan
-    from core.migration.outcome import Migration, PathAnswer, Spread
+    from core.migration.outcome import Done, Migration, PathAnswer, Spread
     from core.migration.patterns import Pattern
     from ui.i18n import Translator
     from ui.theme import Scheme
@@ -40,6 +40,16 @@ def _span(low: str, high: str) -> str:
 def days_span(spread: Spread) -> str:
     """``18–95``."""
     return _span(days_text(spread.p10), days_text(spread.p90))
+
+
+def until(done: Done, t: Translator) -> str:
+    """What the days reach to; it stands beside every number of them."""
+    return {
+        "runs": t("until it runs"),
+        "loss_parity": t("until its loss matches"),
+        "target_mfu": t("until its loss matches at tuned speed"),
+        "production": t("until it is in production"),
+    }[done]
 
 
 def months_words(months: float, t: Translator) -> str:
@@ -74,13 +84,14 @@ def cards(found: Migration, t: Translator) -> str:
                 stop=tuned.saving_usd_per_month.p50 < 0,
             ),
         ]  # fmt: skip
-    weeks = chosen.effort.calendar_weeks
     items.append(
         StripItem(
             t("Engineer-days, {path}", path=chosen.name),
             days_text(chosen.effort.days.p50),
-            t("P10{dash}P90 {span}; {weeks} weeks", dash=DASH, span=days_span(chosen.effort.days),
-              weeks=weeks_words(weeks.p50)),
+            t(
+                "{span} (P10{dash}P90), {until}",
+                dash=DASH, span=days_span(chosen.effort.days), until=until(found.options.done, t),
+            ),
         )
     )  # fmt: skip
     if payback is not None:
@@ -109,7 +120,8 @@ def paths_table(found: Migration, scheme: Scheme, t: Translator) -> str:
         ]
     )
     body = "".join(_path_row(p, p.id == found.chosen.id, found.options.horizon_months, t) for p in found.paths)
-    return table(f"{header}<tbody>{body}</tbody>", t("Paths side by side"), scheme)
+    note = t("Days {until}; below each figure its P10{dash}P90.", until=until(found.options.done, t), dash=DASH)
+    return table(f"{header}<tbody>{body}</tbody>", t("Paths side by side"), scheme, note)
 
 
 def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:

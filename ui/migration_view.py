@@ -102,7 +102,8 @@ def _charts(view: View, found: Migration) -> list[Chart]:
         if savings.pays and found.cash is not None:
             charts.append(migration_cash_chart(found.cash, style, view.scheme, t))
         charts.append(migration_speed_chart(savings, style, view.scheme, t))
-    charts.append(migration_effort_chart(found.chosen.effort.days, found.density, style, view.scheme, t))
+    days, until = found.chosen.effort.days, tables.until(found.options.done, t)
+    charts.append(migration_effort_chart(days, found.density, until, style, view.scheme, t))
     when = snapshot_day(view.report.snapshot)
     if when is not None:
         mfu = None if savings is None else savings.curve.break_even_mfu

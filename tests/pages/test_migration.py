@@ -84,6 +84,7 @@ def test_with_a_saving_four_charts_and_the_figures_stand_open() -> None:
     assert html(app) != before
     app.selectbox(key="w_move_done").set_value("production").run()
     assert param(app, "done") == "production"
+    assert "until it is in production" in html(app) and "until it is in production" in text(app)
 
 
 def test_choices_travel_in_the_address_and_nonsense_is_left_out() -> None:

@@ -92,12 +92,13 @@ def test_marks_stand_on_the_line_and_public_ports_only_where_there_are_any() -> 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_days_are_named_beside_what_was_reported(scheme: Scheme) -> None:
     effort = answer().chosen.effort.days
-    chart = migration_effort_chart(effort, density(), STYLE, scheme)
+    chart = migration_effort_chart(effort, density(), "until it runs", STYLE, scheme)
     figure = checked(chart)
     assert chart.title == "45 engineer-days; public reports say 3.5 to 5"
+    assert "until it runs" in chart.subtitle
     low, high = (10**end for end in figure.layout.xaxis.range)
     assert low < 3.5 and high > 95 and list(figure.data[2].x) == [3.5, 5.0]
-    assert "no public report" in migration_effort_chart(effort, density(reports=()), STYLE, scheme).title
+    assert "no public report" in migration_effort_chart(effort, density(reports=()), "", STYLE, scheme).title
 
 
 def test_the_calendar_begins_on_its_monday_and_stops_on_its_day() -> None:

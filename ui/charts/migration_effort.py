@@ -119,14 +119,14 @@ def effort_frame(found: EffortDensity) -> pd.DataFrame:
 
 
 def migration_effort_chart(
-    spread: Spread, found: EffortDensity, style: Style, scheme: Scheme, t: Translate = identity
+    spread: Spread, found: EffortDensity, until: str, style: Style, scheme: Scheme, t: Translate = identity
 ) -> Chart:
-    """How the engineer-days are spread, over a log axis, and the few public reports."""
+    """How the engineer-days are spread, over a log axis, and the few public reports; ``until``: what they reach to."""
     title = effort_title(spread, found, t)
-    words: dict[str, object] = {"span": f"{days_text(spread.p10)}{EN_DASH}{days_text(spread.p90)}"}
-    subtitle = fill(t("Engineer-days (log), P10–P90 {span}"), words)
+    words: dict[str, object] = {"span": f"{days_text(spread.p10)}{EN_DASH}{days_text(spread.p90)}", "until": until}
+    subtitle = fill(t("Engineer-days (log) {until}, P10–P90 {span}"), words)
     if found.reports:
-        subtitle += t("; the reports are of small ports by one person, for which this counts high")
+        subtitle += t("; for small ports by one person, as reported, this counts high")
     return Chart(
         "migration_effort",
         t("effort of the move"),
