@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container
 from typing import Literal
 
 from core.migration.python_tree import Tree, words
 
 Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
 OFTEN = 16  # bindings of one name, from which on the order of its uses is not followed
+AROUND = (ast.For, ast.AsyncFor, ast.While)
 DEPTH = 30  # expressions within expressions that are followed
 
 TO_PYTHON = words(
@@ -128,6 +130,20 @@ class Values:
                 return "python"
         return "unknown"
 
+    def _before(self, name: ast.Name, found: list[ast.AST | str], uses: Container[ast.AST]) -> list[ast.AST | str]:
+        """Without the bindings that come after a use, unless a loop or another function brings them round to it."""
+        module = self._module
+        kept = []
+        for bound in found:
+            later = not isinstance(bound, str) and getattr(getattr(bound, "whole", bound), "lineno", 0) > name.lineno
+            if later and isinstance(bound, ast.AST):
+                statement = module.statement(getattr(bound, "whole", bound))
+                round_again = (up in uses and isinstance(up, AROUND) for up in module.above(statement))
+                if module.scope(statement) is module.scope(name) and not any(round_again):
+                    continue
+            kept.append(bound)
+        return kept or found
+
     def _of_all(self, node: ast.expr, found: list[ast.AST | str], depth: int) -> Kind:
         """The kind that all bindings of a name agree on; one that is unknown agrees with a tensor."""
         bound = [b for b in found if not _is_none(b)]
@@ -166,7 +182,7 @@ class Values:
             if statement.lineno < name.lineno and _same_block(holder, statement, uses[holder]):
                 last = statement if last is None or statement.lineno > last.lineno else last
         if last is None:
-            return found
+            return self._before(name, found, uses)
         around = module.parent(last)
         for up in uses:
             if up is around:
@@ -277,7 +293,7 @@ class Values:
             if not rest or rest[0] == "_":
                 return "unknown"
             if "." not in rest:
-                if rest in NOT_TENSORS:
+                if rest in NOT_TENSORS or rest.startswith(("is_", "get_", "set_", "use_")):
                     return "unknown"
                 if rest in FACTORIES:
                     device = next((k.value for k in node.keywords if k.arg == "device"), None)
