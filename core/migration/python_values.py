@@ -274,9 +274,16 @@ class Values:
             return owner
         if method in (*GATHERED, *NORMS) and "torch" in module.imports:
             return "tensor"
-        if method in REDUCED and "torch" in module.imports and not module.imports & ARRAYS and not _has_text(node):
+        arrays = module.imports & ARRAYS and not self._of_forward(node.func.value)
+        if method in REDUCED and "torch" in module.imports and not arrays and not _has_text(node):
             return "tensor"
         return "unknown"
+
+    def _of_forward(self, node: ast.expr) -> bool:
+        """Whether a name is an argument of ``forward``, which is given tensors also where NumPy is at hand."""
+        function = self._module.function(node)
+        named = isinstance(function, ast.FunctionDef) and function.name == "forward"
+        return named and isinstance(node, ast.Name) and any(isinstance(b, ast.arg) for b in self._module.bindings(node))
 
     def _returned(self, func: ast.expr) -> Kind | None:
         """What a function of this file says that it returns."""

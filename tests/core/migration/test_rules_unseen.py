@@ -40,8 +40,10 @@ FOUND = [
         "            k: v.to('cuda') for k, v in batch.items()}",
     ),
     ("P03:6", STEP + "    n = torch.norm(x)\n    norm = math.sqrt(n)".replace("n = torch", "import math; n = torch")),
+    ("P06:4", "import torch, numpy\nclass M:\n    def forward(self, mask):\n        if mask.any(): stop()"),
 ]
 NOT_FOUND = [
+    ("P06", "import torch, numpy\ndef read(mask):\n    if mask.any(): stop()"),
     ("P61", "from transformers import Trainer\n" + STEP + "    optimizer.step()"),
     ("P61", "import transformers\nt = transformers.Trainer(m)\n" + STEP + "    optimizer.step()"),
     ("P03", STEP + "    import math\n    y = math.sqrt(len(batch))"),
