@@ -133,7 +133,7 @@ def archive(entries: dict[str, bytes]) -> bytes:
 
 HOSTILE = {
     "traversal": archive({"../../etc/cron.d/x.py": b"import torch\n", "a.py": SNIPPET.encode()}),
-    "bomb": archive({"zeros.py": b"0\n" * 1_500_000}),
+    "bomb": archive({"zeros.yaml": b"0\n" * 1_500_000}),
     "no archive": b"PK\x03\x04 this is none",
     "empty": archive({}),
     "does not parse": archive({f"{i}.py": b"import torch\ndef (:\n" for i in range(50)}),
