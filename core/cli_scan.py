@@ -123,20 +123,22 @@ def summary(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, 
 
 
 def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, dict[str, float]]:
-    """Engineer-days of the move by path, as P10, P50 and P90; the size of the code follows from its lines."""
-    import numpy as np
+    """Engineer-days of the move by path, as P10, P50 and P90; the size of the code follows from its lines.
 
+    As on the page, what stands under a check for a device takes no days. Usual skill, no coding agents.
+    """
+    from core.economics.draws import quantiles
     from core.migration.effort import effort_cases, works
-    from core.migration.paths import paths, size_of_lines
+    from core.migration.paths import paths, scanned_sites, size_of_lines
 
     if not found.lines:
         return {}
     size = size_of_lines(found.lines, catalogue)
     days: dict[str, dict[str, float]] = {}
-    sites = Counter(f.pattern_id for f in found.findings)
-    for path, work in zip(paths(catalogue), works(sites, DONE, size, catalogue), strict=True):
+    shares = [percentile / 100.0 for percentile in PERCENTILES]
+    for path, work in zip(paths(catalogue), works(scanned_sites(found), DONE, size, catalogue), strict=True):
         if target in (None, path.id):
-            cases = np.percentile(effort_cases(work.days, 1.0, 1.0, catalogue), PERCENTILES)
+            cases = quantiles(effort_cases(work.days, 1.0, 1.0, catalogue), *shares)
             days[path.id] = {f"p{p}": round(float(x), 1) for p, x in zip(PERCENTILES, cases, strict=True)}
     return days
 

@@ -11,8 +11,14 @@ import pytest
 
 from core.catalogue import load_catalogue
 from core.cli import main
+from core.estimate import estimate
+from core.link import preset_scenario
+from core.migration.answer import migration
 from core.migration.finding import TARGETS
+from core.migration.outcome import MigrationOptions
+from core.migration.scan import scan
 from core.migration.source_file import MAX_ARCHIVE_BYTES, MB
+from core.migration.sources import folder_files
 from tests.conftest import ROOT
 
 CODE = {
@@ -247,3 +253,21 @@ def test_days_follow_the_size_of_the_code(folder, scanned):
     few = scanned(folder)["summary"]["effort_days"]["jax"]["p50"]
     (folder / "long.py").write_text("x = 1\n" * 100_000)
     assert scanned(folder)["summary"]["effort_days"]["jax"]["p50"] > few
+
+
+def test_the_days_are_those_of_the_page(tmp_path, scanned):
+    """At the same skill and agents; code under a check for a device is listed, and takes no days in either."""
+    catalogue = load_catalogue()
+    text = "import torch\nfrom torch import nn\nif torch.cuda.is_available():\n    torch.cuda.synchronize()\n"
+    (tmp_path / "a.py").write_text(text + "model = nn.Linear(8, 8)\n")
+    document = scanned(tmp_path)
+    assert any(f["guarded"] for f in document["findings"])
+    page = migration(
+        estimate(preset_scenario("continue_70b", catalogue), catalogue),
+        catalogue,
+        scan(folder_files(str(tmp_path)), catalogue),
+        MigrationOptions(assistance=1.0),
+    )
+    for path in page.paths:
+        days, said = path.effort.days, document["summary"]["effort_days"][path.id]
+        assert said == {"p10": round(days.p10, 1), "p50": round(days.p50, 1), "p90": round(days.p90, 1)}
