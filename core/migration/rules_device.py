@@ -31,6 +31,13 @@ OWN_PATTERN = re.compile(
     r"^torch\.cuda\.|^torch\.distributed\.(device_mesh\.)?init_device_mesh$|^torch\.compile$"
 )
 GPU_TENSOR = re.compile(r"^torch\.cuda\.\w+(Tensor|Storage)$")
+# What a text is only read off, looked up in or shown by: a device that is given to these is not used.
+_NOT_PLACES = (
+    "startswith endswith split partition find index count replace join strip append add remove discard extend insert "
+    "hasattr setattr isinstance print warn warning info debug error log write len str import_module get_device_name "
+    "add_argument parametrize skip skipif register is_available getattr get pop setdefault fullmatch match search sub"
+)
+NOT_PLACES = frozenset(_NOT_PLACES.split())
 RANDOM = re.compile(r"^torch\.cuda(\.random)?\.(manual_seed|seed|initial_seed|[gs]et_rng_state)\w*$")
 BACKENDS = re.compile(r"^torch\.backends\.(cudnn|cuda)\b(?!\.(enable_\w*sdp|sdp_kernel|\w*sdp_enabled))")
 PRECISION = "torch.set_float32_matmul_precision"
@@ -65,8 +72,12 @@ def is_cuda(node: ast.AST | None) -> bool:
 def device_strings(module: Module, node: ast.Constant) -> Iterator[Hit]:
     """P01: a CUDA device where a device is meant, not in a message, a comparison or a list of choices."""
     text = node.value
-    if isinstance(text, str) and text.startswith("cuda") and CUDA_TEXT.match(text) and _means_device(module, node):
+    if not isinstance(text, str):
+        return
+    if text.startswith("cuda") and CUDA_TEXT.match(text) and _means_device(module, node):
         yield from found(module, node, "P01", 0.95)
+    elif text.startswith("torch.cuda.") and GPU_TENSOR.match(text) and isinstance(module.parent(node), ast.Call):
+        yield from found(module, node, "P01")  # tensor.type("torch.cuda.FloatTensor")
 
 
 def _means_device(module: Module, node: ast.Constant) -> bool:
@@ -80,6 +91,8 @@ def _means_device(module: Module, node: ast.Constant) -> bool:
             if below is not up.left:
                 return False
         elif isinstance(up, ast.Call):
+            if _is_default(up, below):
+                return True
             named = isinstance(up.func, ast.Attribute) and up.func.attr in ("format", "get", "getenv", "lower")
             if not named or (below is up.func) is (isinstance(up.func, ast.Attribute) and up.func.attr == "get"):
                 return _is_device_argument(module, up, below)
@@ -97,10 +110,22 @@ def _means_device(module: Module, node: ast.Constant) -> bool:
         elif isinstance(up, ast.Return):
             function = module.function(up)
             return isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and "device" in function.name.casefold()
+        elif isinstance(up, ast.BoolOp) and any(_names_device(v) for v in up.values if v is not below):
+            return True
         elif not isinstance(up, ast.BoolOp | ast.JoinedStr | ast.FormattedValue | ast.Attribute | ast.Subscript):
             return False
         below = up
     return False
+
+
+def _is_default(call: ast.Call, argument: ast.AST) -> bool:
+    """Whether an argument stands in for a device that is not given: ``getattr(args, "device", "cuda")``."""
+    if not call.args or argument is not call.args[-1]:
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in ("getattr", "get", "pop", "setdefault") or len(call.args) != (3 if name == "getattr" else 2):
+        return False
+    return DEVICE_NAME.search((text_of(call.args[-2]) or "").casefold()) is not None
 
 
 def _derived(choice: ast.IfExp) -> bool:
@@ -135,7 +160,12 @@ def _is_device_argument(module: Module, call: ast.Call, argument: ast.AST) -> bo
         return False
     if name in ("to", "to_empty", "to_device", "move_to_device"):
         return True
-    return argument is call.args[0] and (dotted in DEVICE_FIRST or name == "device")
+    if argument is call.args[0] and (dotted in DEVICE_FIRST or name == "device"):
+        return True
+    # Any other function of the code base that is told a device, and not one of a text, a list or a log.
+    asks = name in NOT_PLACES or name.startswith(("is_", "has_", "assert")) or name.endswith(("Error", "Warning"))
+    whole = not isinstance(argument, ast.JoinedStr) or len(argument.values) == 2  # no sentence that starts so
+    return argument in call.args and not asks and whole and not dotted.startswith("torch.") and is_cuda(argument)
 
 
 @rule(ast.Call)

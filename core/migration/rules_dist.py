@@ -26,22 +26,29 @@ DDP = re.compile(
     r"^(lightning|pytorch_lightning)[\w.]*\.DDP\w*Strategy$|^accelerate[\w.]*\.DistributedDataParallelKwargs$"
 )
 FSDP = re.compile(
-    r"^(torch\.distributed\.(fsdp|_composable)|fairscale\.nn)[\w.]*\.(FullyShardedDataParallel|fully_shard|ShardedDataParallel)$|"
+    r"^(torch\.distributed\.(fsdp|_composable)|fairscale\.nn)[\w.]*\.(FullyShardedDataParallel|fully_shard|ShardedDataParallel)"
+    r"(\.[a-z_]+)?$|"
     r"^(lightning|lightning_fabric|pytorch_lightning)\.[\w.]*\bFSDPStrategy$|"
     r"^accelerate[\w.]*\.FullyShardedDataParallelPlugin$"
+)
+# What FSDP is told, imported where the wrapping is done elsewhere.
+FSDP_SETTINGS = re.compile(
+    r"^torch\.distributed\.fsdp\.((api|wrap|fully_sharded_data_parallel)\.)?(MixedPrecision|CPUOffload|ShardingStrategy|"
+    r"BackwardPrefetch|StateDictType|\w+StateDictConfig|\w+_wrap_policy|always_wrap|enable_wrap|wrap)$"
 )
 FSDP_INSIDE = re.compile(
     r"^torch\.distributed\.fsdp\._(runtime|traversal|common|init|state_dict|optim|unshard_param|limiter|wrap)\w*$|"
     r"^torch\.distributed\.fsdp\.(_flat_param|flat_param|_shard_utils)$"
 )
 COLLECTIVES = re.compile(
-    r"^torch\.distributed\.(distributed_c10d\.)?(all_reduce|all_gather|gather|scatter|reduce|reduce_scatter|broadcast|"
+    r"^torch\.distributed\.(distributed_c10d\.|nn\.(functional\.)?)?(all_reduce|all_gather|gather|scatter|reduce|reduce_scatter|broadcast|"
     r"all_to_all|barrier|monitored_barrier|_all_gather_base|_reduce_scatter_base)(_\w+)?$"
 )
 START = re.compile(r"^torch\.distributed\.(distributed_c10d\.)?init_process_group$")
 GROUPS = re.compile(r"^torch\.distributed\.(distributed_c10d\.)?new_group$")
 BACKEND_NAME = re.compile(r"backend", re.IGNORECASE)
-OTHER_BACKENDS = ("gloo", "mpi", "xla", "tpu_dist", "ucc")
+OTHER_BACKENDS = ("gloo", "mpi", "xla", "tpu_dist", "ucc", "ccl", "hccl")
+ASKED = ("os.environ.get", "os.getenv")
 RANKS = (
     "RANK",
     "LOCAL_RANK",
@@ -68,15 +75,21 @@ SYNC_NORM = re.compile(
 def wrappers(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P18, P19, P21, P58: imports of what wraps a model or starts a group, and the calls of it."""
     seen: set[ast.AST] = set()
+    wrapped, settings = False, None
     for imported in imports(module):
+        if settings is None and FSDP_SETTINGS.match(imported.dotted):
+            settings = imported
         if DDP.match(imported.dotted):
             yield from found_import(module, imported, "P19", seen)
         elif FSDP.match(imported.dotted) and imported.package.startswith(("torch", "fairscale")):
+            wrapped = True
             yield from found_import(module, imported, "P18", seen)
         elif FSDP_INSIDE.match(imported.package):
             yield from found_import(module, imported, "P18", seen, 0.85)
         elif START.match(imported.dotted):
             yield from found_import(module, imported, "P21", seen)
+    if settings is not None and not wrapped:
+        yield from found_import(module, settings, "P18", seen, 0.8)
     for ref in references(module):
         used = ref.call is not None or isinstance(module.parent(ref.node), ast.ClassDef)
         if DDP.match(ref.dotted) and used:
@@ -139,7 +152,8 @@ def _means_backend(module: Module, node: ast.Constant) -> bool:
             targets = up.targets if isinstance(up, ast.Assign) else [up.target]
             return below is up.value and any(_names_backend(module, t) for t in targets)
         elif isinstance(up, ast.Dict):
-            return BACKEND_NAME.search(key_of(up, below) or "") is not None
+            key = key_of(up, below) or ""
+            return BACKEND_NAME.search(key) is not None or key in ("cuda", "gpu")
         elif isinstance(up, ast.arguments):
             return BACKEND_NAME.search(argument_of(up, below)) is not None
         elif not isinstance(up, ast.BoolOp):
@@ -181,10 +195,29 @@ def launcher(module: Module, node: ast.Constant) -> Iterator[Hit]:
     elif isinstance(up, ast.Call):
         asked = module.resolve(up.func) in ("os.environ.get", "os.getenv", "os.environ.setdefault", "os.environ.pop")
         environ = asked and node is up.args[0] and not _first_by_default(module, up)
+    elif isinstance(up, ast.Tuple | ast.List):
+        environ = node is next((e for e in up.elts if text_of(e) in RANKS), None) and _each_asked(module, up)
     else:
         environ = isinstance(up, ast.Compare) and module.resolve(up.comparators[0]) == "os.environ"
     if environ:
         yield from found(module, node, "P22")
+
+
+def _each_asked(module: Module, names: ast.Tuple | ast.List) -> bool:
+    """Whether names are gone through to ask the environment for each."""
+    loop = module.parent(names)
+    if not isinstance(loop, ast.For | ast.comprehension) or loop.iter is not names:
+        return False
+    name = getattr(loop.target, "id", None)
+    for part in module.inside(loop if isinstance(loop, ast.For) else module.parent(loop) or loop):
+        asked: ast.AST | None = None
+        if isinstance(part, ast.Subscript) and module.resolve(part.value) == "os.environ":
+            asked = part.slice
+        elif isinstance(part, ast.Call) and part.args and module.resolve(part.func) in ASKED:
+            asked = part.args[0]
+        if isinstance(asked, ast.Name) and asked.id == name:
+            return True
+    return False
 
 
 def _first_by_default(module: Module, call: ast.Call) -> bool:

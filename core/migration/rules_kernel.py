@@ -15,7 +15,14 @@ EXTENSION = re.compile(
     r"^torch\.utils\.cpp_extension\.(load|load_inline|CUDAExtension)$|^(cupy|pycuda|cutlass|tilelang)\b|^numba\.cuda\b"
 )
 COMPILED = re.compile(r"(^|_)cuda(_(ext|lib|kernels?|impl|ops?))?$")
-JIT = re.compile(r"^triton\.(runtime\.jit\.)?jit$")
+# Packages that are nothing but kernels of CUDA, whatever their name.
+_KERNELS = (
+    "causal_conv1d mamba_ssm fused_dense_lib dropout_layer_norm rotary_emb ft_attention fused_softmax_lib amp_C "
+    "syncbn fast_multihead_attn exllama_kernels exllamav2_kernels grouped_gemm tinycudann nvdiffrast spconv "
+    "MultiScaleDeformableAttention pointnet2_ops diff_gaussian_rasterization sageattention flashinfer"
+)
+KERNELS = frozenset(_KERNELS.split())
+JIT = re.compile(r"^triton\.(runtime\.jit\.)?(jit|JITFunction)$")
 FLASH = re.compile(r"^(flash_attn|flash_attn_interface|flash_attn_3|flash_attn_2_cuda)\b")
 RAGGED = re.compile(r"varlen|bert_padding|unpad")
 FLASH_TEXT = re.compile(r"flash[-_]?att(entio)?n", re.IGNORECASE)
@@ -61,7 +68,7 @@ def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
 
 
 def _is_compiled(top: str) -> bool:
-    return COMPILED.search(top) is not None and top not in ("cuda", "torch_cuda")
+    return top in KERNELS or (COMPILED.search(top) is not None and top not in ("cuda", "torch_cuda"))
 
 
 def _beside(module: Module) -> Iterator[Hit]:
@@ -178,11 +185,17 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
         text = text_of(given.value)
         if given.arg in ("attn_implementation", "_attn_implementation") and FLASH_TEXT.search(text or ""):
             yield from found(module, given.value, "P12")
-        elif given.arg in ("load_in_8bit", "load_in_4bit") and getattr(given.value, "value", None) is True:
+        elif given.arg in ("load_in_8bit", "load_in_4bit") and _may_be_true(given.value):
             if not (module.resolve(func) or "").endswith("BitsAndBytesConfig"):
                 yield from found(module, given.value, "P14")
         elif given.arg in ("optim", "optimizer", "optimizer_name") and LOW_BIT_TEXT.search(text or ""):
             yield from found(module, given.value, "P14", 0.85)
+
+
+def _may_be_true(node: ast.expr) -> bool:
+    """Whether an option is on, or on under a condition: ``True if small else None``."""
+    parts = (node.body, node.orelse) if isinstance(node, ast.IfExp) else (node,)
+    return any(isinstance(part, ast.Constant) and part.value is True for part in parts)
 
 
 def _texts(module: Module, node: ast.expr) -> list[str]:

@@ -24,6 +24,8 @@ from core.migration.references import (
 AUTOCAST = re.compile(
     r"^torch\.((cuda\.)?amp\.(autocast_mode\.)?)?(autocast)$|^torch\.(cuda\.)?amp\.([\w.]+\.)?custom_(fwd|bwd)$"
 )
+# The type that mixed precision takes on a GPU, asked for or set by a name of its own.
+GPU_TYPE = re.compile(r"^torch\.[gs]et_autocast_gpu_dtype$")
 SCALER = re.compile(
     r"^torch\.(cuda\.)?amp\.([\w.]+\.)?GradScaler$|^torch\.distributed\.fsdp\.([\w.]+\.)?ShardedGradScaler$|"
     r"^torch\.GradScaler$"
@@ -33,6 +35,9 @@ HALF = ("torch.float16", "torch.half", "torch.HalfTensor")
 HALF_TEXTS = ("fp16", "16-mixed", "16-true", "float16", "fp16-mixed")
 PRECISION_NAMES = ("precision", "mixed_precision", "dtype", "torch_dtype", "mp_dtype", "compute_dtype")
 FP8 = re.compile(r"^(transformer_engine|msamp|torchao\.float8|torchao\.prototype\.(mx_formats|float8\w*))\b")
+FP8_ENGINE = re.compile(
+    r"^transformer_engine\.(\w+\.)*(fp8_\w*autocast|fp8_model_init|autocast|\w*(Linear|MLP|Layer|Attention))$"
+)
 FP8_CALLS = re.compile(r"^torch\._scaled_(grouped_)?mm(_v2)?$|^torch\.nn\.functional\.scaled_(grouped_)?mm$")
 FP8_TYPE = re.compile(r"^torch\.float8_e\w+$")
 INT4 = re.compile(
@@ -60,13 +65,16 @@ def names(module: Module, node: ast.Module) -> Iterator[Hit]:
         if AUTOCAST.match(ref.dotted):
             if not _other_device(ref.call):
                 yield from found(module, ref.node, "P23", 0.95)
+        elif GPU_TYPE.match(ref.dotted):
+            if ref.call is not None:
+                yield from found(module, ref.node, "P23", 0.85)
         elif SCALER.match(ref.dotted):
             if ref.call is not None and not _other_device(ref.call):
                 yield from found(module, ref.node, "P24", 0.95)
         elif ref.dotted in HALF:
             if not host and _chosen(module, ref.node):
                 yield from found(module, ref.node, "P23", 0.8)
-        elif FP8_CALLS.match(ref.dotted) and ref.call is not None:
+        elif (FP8_CALLS.match(ref.dotted) or FP8_ENGINE.match(ref.dotted)) and ref.call is not None and not host:
             yield from found(module, ref.node, "P16")
         elif FP8_TYPE.match(ref.dotted) and _chosen(module, ref.node):
             yield from found(module, ref.node, "P16", 0.7)
@@ -100,10 +108,23 @@ def _chosen(module: Module, node: ast.AST) -> bool:
             on_host = device is not None and text_of(device.value) == "cpu"
             return up.arg is not None and "dtype" in up.arg and not on_host
         elif isinstance(up, ast.Call):
-            return isinstance(up.func, ast.Attribute) and up.func.attr == "to" and below in up.args
+            return isinstance(up.func, ast.Attribute) and up.func.attr in ("to", "type") and below in up.args
+        elif isinstance(up, ast.Assign | ast.AnnAssign):
+            return isinstance(below, ast.IfExp) and _names_type(module, up)
         elif not isinstance(up, ast.BoolOp):
             return False
         below = up
+    return False
+
+
+def _names_type(module: Module, statement: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether a choice between types is kept under a name for one, that is not bfloat16 elsewhere."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    for target in targets:
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if "dtype" in name.casefold():
+            bound = module.bindings(target)
+            return not any(isinstance(b, ast.AST) and _is_bfloat16(module, b) for b in bound)
     return False
 
 

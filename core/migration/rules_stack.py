@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule
-from core.migration.references import Reference, found, found_import, imports, is_for_tpu, references, text_of
+from core.migration.references import Reference, found, found_import, imports, is_for_tpu, keyword, references, text_of
 
 # What hands the model, the process group or the loop to DeepSpeed, however it is imported.
 ENGINE = re.compile(
@@ -23,6 +23,10 @@ BESIDE = re.compile(
 PIPELINES = re.compile(r"^torch\.distributed\.pipelin(e|ing)\b|^deepspeed(\.runtime)?\.pipe\b")
 POINT_TO_POINT = re.compile(r"^torch\.distributed\.(i?send|i?recv|batch_isend_irecv|P2POp)$")
 SERVERS = ("vllm", "sglang", "lmdeploy")
+# What these trainers are told in words: where to run and how to share the work.
+LIGHTNING = re.compile(r"^(lightning|lightning_fabric|pytorch_lightning)\b.*\b(Trainer|Fabric)$")
+ACCELERATORS = ("gpu", "cuda")
+STRATEGIES = (("deepspeed", "P17"), ("fsdp", "P18"), ("ddp", "P19"))
 TRAINERS = re.compile(
     r"^transformers\.(\w*Trainer|\w*TrainingArguments)$|^accelerate\.Accelerator$|^trl\.\w+Trainer$|"
     r"^(lightning|pytorch_lightning)(\.pytorch)?\.Trainer$"
@@ -89,6 +93,21 @@ def deepspeed_option(module: Module, node: ast.keyword) -> Iterator[Hit]:
         yield from found(module, node.value, "P17")
 
 
+@rule(ast.Call)
+def lightning(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P01, P17, P18, P19: the device and the strategy that a trainer of Lightning is told in words."""
+    given = keyword(node, "accelerator"), keyword(node, "strategy")
+    if given == (None, None) or not LIGHTNING.match(module.resolve(node.func) or ""):
+        return
+    accelerator, strategy = given
+    if accelerator is not None and text_of(accelerator.value) in ACCELERATORS:
+        yield from found(module, accelerator.value, "P01", 0.8)
+    word = (text_of(strategy.value) if strategy is not None else None) or ""
+    for start, pattern in STRATEGIES:
+        if strategy is not None and word.startswith(start):
+            yield from found(module, strategy.value, pattern, 0.8)
+
+
 @rule(ast.Module)
 def around(module: Module, node: ast.Module) -> Iterator[Hit]:
     """P35: pipelines and traffic between two ranks. P40: a server in the loop. P41: trainers. P55: launchers."""
@@ -119,4 +138,4 @@ def slurm(module: Module, node: ast.Constant) -> Iterator[Hit]:
         yield from found(module, node, "P55", 0.8)
 
 
-RULES: tuple[Rule, ...] = (deepspeed, deepspeed_settings, deepspeed_option, around, slurm)
+RULES: tuple[Rule, ...] = (deepspeed, deepspeed_settings, deepspeed_option, lightning, around, slurm)

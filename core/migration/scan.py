@@ -28,6 +28,7 @@ from core.migration import (
 from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
 from core.migration.patterns import Pattern, patterns
 from core.migration.python_module import Module, Rule, words
+from core.migration.references import PACKAGES
 from core.migration.source_file import SourceFile
 from core.migration.text_rules import is_jax_code_base, text_hits
 
@@ -74,7 +75,7 @@ def scan(
             skipped.append(file)
         else:
             sources.append(file)
-    base = CodeBase(source.path for source in sources)
+    base = CodeBase((source.path for source in sources), sources)
     of_jax = is_jax_code_base(sources)
     known, factors = patterns(catalogue), _factors(catalogue, target)
     found: list[Finding] = []
@@ -101,8 +102,8 @@ def scan(
 class CodeBase:
     """The paths of a code base, and what its files say in their light."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        """Know the paths, before the first file is read."""
+    def __init__(self, paths: Iterable[str], sources: Iterable[SourceFile] = ()) -> None:
+        """Know the paths, before the first file is read; ``sources`` tell which folders are packages all the same."""
         self._beside: dict[str, set[str]] = defaultdict(set)
         python = [path for path in paths if path.endswith(".py")]
         for path in python:
@@ -115,8 +116,9 @@ class CodeBase:
         inner = {folder.removeprefix(root) for folder in packages}
         roots = {folder for folder in inner if "/" not in folder}
         roots |= {folder.removeprefix("src/") for folder in inner if re.fullmatch(r"src/[^/]+", folder)}
-        own = (path.removeprefix(root) for path in python)
+        own = {path.removeprefix(root) for path in python}
         self._top = roots | {path[:-3] for path in own if "/" not in path}
+        self._top |= _without_init(own | set(python), sources, self._top)
 
     def hits(self, source: SourceFile) -> tuple[Hit, ...] | Message:
         """What the rules find in a file, or why it could not be read."""
@@ -141,6 +143,26 @@ class CodeBase:
         if module.is_jax or module.is_cuda_twin:
             return ()
         return (*told, *module.found(RULES))
+
+
+def _without_init(paths: set[str], sources: Iterable[SourceFile], known: set[str]) -> set[str]:
+    """Packages of a code base that have no ``__init__.py``: a folder named like a package of kernels is that
+    package; one named like another that rules look for, if a module that some file imports from it lies there, as a
+    folder of examples for it has the same name."""
+    folders = {path.removeprefix("src/").partition("/")[0] for path in paths if "/" in path.removeprefix("src/")}
+    own = folders & rules_kernel.KERNELS
+    asked = (folders & PACKAGES) - known
+    if not asked:
+        return own
+    imported = re.compile(
+        rf"^[ \t]*(?:from|import)[ \t]+((?:{'|'.join(map(re.escape, sorted(asked)))})(?:\.\w+)+)", re.M
+    )
+    for source in sources:
+        for dotted in imported.findall(source.text) if source.kind in ("python", "notebook") else ():
+            near = dotted.replace(".", "/")
+            if not paths.isdisjoint((f"{near}.py", f"src/{near}.py")):
+                own.add(dotted.partition(".")[0])
+    return own
 
 
 def _common_folder(paths: list[str]) -> str:
