@@ -2,21 +2,9 @@
 
 import pytest
 
-from core.migration.marked_text import MAX_NESTED, JsonError, json_entries, toml_entries, yaml_entries
-from core.migration.source_file import SourceFile, kind_of
+from core.migration.source_file import SourceFile
 from core.migration.text_rules import is_jax_code_base, text_hits
-
-
-def found(path, text):
-    """Lines and patterns, sorted, as the scan counts them: one of each."""
-    file = SourceFile(path, text, kind_of(path))
-    assert file.kind != "other"
-    return sorted({(hit.line, hit.pattern_id) for hit in text_hits(file)})
-
-
-def patterns(path, text):
-    return {pattern for _, pattern in found(path, text)}
-
+from tests.core.migration.text_files import found, patterns
 
 # Requirements
 
@@ -404,65 +392,3 @@ def test_a_code_base_of_jax_is_known_by_what_it_imports():
     assert not is_jax_code_base([jax, torch])
     assert not is_jax_code_base([prose])
     assert not is_jax_code_base([])
-
-
-# Hostile texts
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[",
-        "{",
-        '"',
-        "'",
-        "\\",
-        "#",
-        "/*",
-        "<<A\n",
-        "- ",
-        "a:\n",
-        "a: {",
-        "${",
-        "`",
-        "(",
-        "|",
-        "\t",
-        "= ",
-        '"""',
-        "&a ",
-        ": ",
-    ],
-)
-def test_texts_of_one_sign_end(piece):
-    """A hundred kilobytes of it, for every kind: no error, and next to no hits."""
-    text = piece * (100_000 // len(piece))
-    for path in (
-        "a.cu",
-        "requirements.txt",
-        "setup.cfg",
-        "Dockerfile",
-        "a.sh",
-        "a.yaml",
-        "a.json",
-        "a.toml",
-        "uv.lock",
-    ):
-        assert len(found(path, text)) <= 1
-
-
-def test_nesting_is_bounded_in_every_reader():
-    with pytest.raises(JsonError):
-        list(json_entries("[" * 100_000 + "]" * 100_000))
-    deep = "\n".join(" " * i + "a:" for i in range(2000))
-    assert max(len(entry.path) for entry in yaml_entries(deep)) <= MAX_NESTED + 1
-    assert all(len(entry.path) <= MAX_NESTED + 1 for entry in toml_entries("a = " + "[" * 100_000))
-
-
-@pytest.mark.parametrize("text", ['{"a" 1}', '{"a": 1', "[1 2]", "]", '{"a": }}', "true", ""])
-def test_what_is_no_json_has_no_hits(text):
-    assert found("a.json", text) == []
-
-
-def test_a_setup_that_does_not_parse_has_no_hits():
-    assert found("setup.py", "setup(install_requires=['apex'") == []
