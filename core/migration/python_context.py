@@ -174,11 +174,12 @@ class Contexts:
                     break
                 if isinstance(up, DEFINITIONS):
                     break
+        fetching = {self._loop(call) for call in self._module.nodes(ast.Call) if self._called(call) == "next"}
         for loop in tuple(found):  # a batch that is gone through in parts, each with a step of its own
             for up in self._module.above(loop):
                 if isinstance(up, DEFINITIONS):
                     break
-                if isinstance(up, ast.For) and "loader" in self._module.named(up.iter):
+                if up in fetching or (isinstance(up, ast.For) and "loader" in self._module.named(up.iter)):
                     found.add(up)
         around = {up for loop in found for up in self._module.above(loop)}
         for call in self._module.nodes(ast.Call):  # a loop over steps whose step is a function of this file
@@ -219,6 +220,11 @@ class Contexts:
             owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
             return re.search(r"optim|^opt|scaler|engine|^model$", owner.casefold()) is not None
         return STEP_CALLS.match(func.attr) is not None
+
+    def _loop(self, node: ast.AST) -> ast.AST | None:
+        """The innermost loop around a node, of its own function."""
+        ups = (up for up in self._module.above(node) if isinstance(up, (*LOOPS, *DEFINITIONS)))
+        return next(ups, None)
 
     @staticmethod
     def _called(call: ast.Call) -> str:

@@ -41,6 +41,8 @@ PYTHON_CALLS = words(
 )
 PYTHON_MODULES = words("math os sys re json time random collections itertools pathlib copy datetime")
 REDUCED = words("sum mean any all isnan isinf isfinite norm abs argmax amax amin softmax log_softmax")
+OF_MODULE = words("eval train")
+OF_TENSOR_ONLY = words("detach unsqueeze masked_fill log_softmax")
 NORMS = words("clip_grad_norm clip_grad_norm_ get_global_grad_norm")
 GATHERED = words("gather_for_metrics pad_across_processes")
 ARRAYS = words("numpy pandas jax polars scipy datasets")
@@ -265,7 +267,13 @@ class Values:
             return "numpy"
         if method == "numpy":
             return "numpy"
-        if owner in ("tensor", "host_tensor") or method in ("cpu", "cuda", "detach", "to"):
+        if owner in ("unknown", "python") and method in OF_MODULE and not node.args:  # also of copy.deepcopy
+            return "module"
+        if owner == "unknown" and method in OF_TENSOR_ONLY and "torch" in module.imports:
+            return "tensor"
+        if owner == "module" and method in (*OF_MODULE, "requires_grad_", "to", "cuda", "cpu"):
+            return "module"
+        if owner in ("tensor", "host_tensor") or method in ("cpu", "cuda", "to"):
             if method == "cpu" or (method == "to" and _to_host(node)):
                 return "host_tensor" if owner != "unknown" or method == "cpu" else "unknown"
             moved = method == "to" and node.args and not _is_dtype(node.args[0]) and owner != "unknown"

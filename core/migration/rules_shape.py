@@ -214,6 +214,9 @@ def cut_by_value(module: Module, node: ast.Slice) -> Iterator[Hit]:
             if isinstance(name, ast.Name) and any(_read_out(b) for b in module.bindings(name)):
                 yield module.hit(node, "P08", 0.85)
                 return
+        if end is not None and module.value(end) == "tensor":
+            yield module.hit(node, "P08", 0.8)
+            return
 
 
 def _read_out(bound: ast.AST | str) -> bool:

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, rule, words
 
-BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|tokens?|minibatch|x|y)(_|$)")
+BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|imgs?|tokens?|minibatch|x|y)(_|$)")
 LOADERS = (
     "torch.utils.data.DataLoader",
     "torch.utils.data.dataloader.DataLoader",
     "torchdata.stateful_dataloader.StatefulDataLoader",
 )
 FOR_EVALUATION = re.compile(r"(^|_)(test|testing|val|valid|validation|eval|dev)")
+FROM_HOST = ("torch.from_numpy", "torch.tensor", "torch.as_tensor")
+CASTS = words("pin_memory float half bfloat16 long int bool contiguous type")
+DEVICES = words("dev rank local_rank gpu gpu_id")
 LOCAL_STORES = words("h5py lmdb tables zarr")
 LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
 OPTIMIZER = re.compile(r"optim|adam|sgd|lamb|lion|muon|adafactor|adagrad|rmsprop")
@@ -45,13 +48,36 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield module.hit(node, "P27", 0.75)
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return
-    moved = func.value.value if isinstance(func.value, ast.Subscript) else func.value  # batch["tokens"]
-    name = moved.attr if isinstance(moved, ast.Attribute) else getattr(moved, "id", "")
-    if not name:
-        return
-    plain = at.step_loop and not module.frameworks and BATCH.search(name) and _names_device(node)
-    if plain or _over_batch(module, node):
+    moved = _moved(func.value)
+    name = moved.attr if isinstance(moved, ast.Attribute) else str(getattr(moved, "id", ""))
+    made = isinstance(moved, ast.Call) and module.resolve(moved.func) in FROM_HOST
+    of_step = at.step_loop and (made or BATCH.search(name) or (name and _in_comprehension(module, node)))
+    plain = (of_step or _rebinds_batch(module, node, name)) and not module.frameworks and _names_device(node)
+    if plain or (name and _over_batch(module, node)):
         yield module.hit(node, "P27", 0.7)
+
+
+def _moved(node: ast.expr) -> ast.expr:
+    """What is moved, below an element of it or a cast: ``batch`` of ``batch["ids"].long()``."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CASTS:
+            node = node.func.value
+        else:
+            return node
+
+
+def _rebinds_batch(module: Module, node: ast.Call, name: str) -> bool:
+    """``batch = batch.to(device)``, which is made once a step wherever it stands."""
+    holder = module.parent(node)
+    target = holder.targets[0] if isinstance(holder, ast.Assign) else None
+    return name.endswith("batch") and isinstance(target, ast.Name) and target.id == name
+
+
+def _in_comprehension(module: Module, node: ast.AST) -> bool:
+    """Whether a node is an element of a comprehension, as each part of a batch is moved."""
+    return isinstance(module.parent(node), ast.ListComp | ast.DictComp | ast.GeneratorExp)
 
 
 def _yields(module: Module, node: ast.AST) -> bool:
@@ -85,8 +111,16 @@ def _over_batch(module: Module, node: ast.Call) -> bool:
 
 def _names_device(node: ast.Call) -> bool:
     """Whether ``.to(…)`` names a device and no dtype."""
-    given = [*node.args, *(k.value for k in node.keywords if k.arg == "device")]
-    return any("device" in (a.attr if isinstance(a, ast.Attribute) else getattr(a, "id", "")) for a in given)
+    for given in (*node.args, *(k.value for k in node.keywords if k.arg == "device")):
+        if isinstance(given, ast.Constant):
+            if isinstance(given.value, str) and given.value.startswith(("cuda", "xla", "tpu")):
+                return True
+            continue
+        named = given.func if isinstance(given, ast.Call) else given
+        name = named.attr if isinstance(named, ast.Attribute) else str(getattr(named, "id", ""))
+        if "device" in name or name in DEVICES:
+            return True
+    return False
 
 
 @rule(ast.Call)

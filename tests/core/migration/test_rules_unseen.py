@@ -41,8 +41,26 @@ FOUND = [
     ),
     ("P03:6", STEP + "    n = torch.norm(x)\n    norm = math.sqrt(n)".replace("n = torch", "import math; n = torch")),
     ("P06:4", "import torch, numpy\nclass M:\n    def forward(self, mask):\n        if mask.any(): stop()"),
+    ("P08:3", "import torch\nends = torch.relu(x)\ny = x[: ends[0]]"),
+    ("P06:4", "import torch, numpy\nfor n, t in named(m):\n    t = t.detach()\n    assert (t == o).all()"),
+    (
+        "P27:4",
+        "import torch\ndef forward_part(data):\n    while go:\n        batch = batch['x'].float().to(rank)\n"
+        "        loss = model(batch)\n        loss.backward()",
+    ),
+    ("P27:3", STEP.replace("    loss = ", "    y = torch.from_numpy(a).pin_memory().to(dev())\n    loss = ")),
+    ("P27:3", STEP.replace("    loss = ", "    c = {k: v.to(device) for k, v in cond.items()}\n    loss = ")),
+    (
+        "P27:4",
+        "import torch\nwhile go:\n    part, _ = next(it)\n    img = part_img.to(device)\n    for p in phases:\n"
+        "        optim.step()",
+    ),
 ]
 NOT_FOUND = [
+    ("P04", "import torch, copy\nfor k, v in d.items():\n    v = copy.deepcopy(v).eval().requires_grad_()\n    v.cpu()"),
+    ("P08", "import torch\nn = x.shape[0]\ny = x[:n]"),
+    ("P27", STEP.replace("    loss = ", "    y = y.to(torch.float32)\n    loss = ")),
+    ("P27", "import torch\ndef forward(self, labels):\n    labels = labels.to(device)\n    return labels"),
     ("P06", "import torch, numpy\ndef read(mask):\n    if mask.any(): stop()"),
     ("P61", "from transformers import Trainer\n" + STEP + "    optimizer.step()"),
     ("P61", "import transformers\nt = transformers.Trainer(m)\n" + STEP + "    optimizer.step()"),
