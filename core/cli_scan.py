@@ -108,6 +108,7 @@ def summary(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, 
     return {
         "files": found.files,
         "lines": found.lines,
+        "code_lines": found.code_lines,
         "findings": len(found.findings),
         "blockers": sum(f.severity == "B" for f in found.findings),
         "by_severity": {s: sum(f.severity == s for f in found.findings) for s in HEADINGS},
@@ -123,7 +124,7 @@ def summary(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, 
 
 
 def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, dict[str, float]]:
-    """Engineer-days of the move by path, as P10, P50 and P90; the size of the code follows from its lines.
+    """Engineer-days of the move by path, as P10, P50 and P90; the size follows from the lines of code.
 
     As on the page, what stands under a check for a device takes no days. Usual skill, no coding agents.
     """
@@ -133,7 +134,7 @@ def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[s
 
     if not found.lines:
         return {}
-    size = size_of_lines(found.lines, catalogue)
+    size = size_of_lines(found.code_lines, catalogue)
     days: dict[str, dict[str, float]] = {}
     shares = [percentile / 100.0 for percentile in PERCENTILES]
     for path, work in zip(paths(catalogue), works(scanned_sites(found), DONE, size, catalogue), strict=True):

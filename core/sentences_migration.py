@@ -30,7 +30,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
         "A {target} hour costs {price:.2f} times as much and, at {speed}, the work takes {time:.2f} times as many; it pays only if {today} rises above {rises:rate} or {target} falls below {falls:rate}."
     ),
     "migration_no_bill": N_(
-        "The versions of a year cost nothing on {today} as the scenario stands; enter a monthly bill."
+        "The versions of a year cost nothing on {today} as the scenario stands; see Versions/yr and credits at left."
     ),
     "migration_no_today": N_(
         "No platform here is a GPU with a price that holds the model; add one at left, such as H100 SXM."
@@ -48,9 +48,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_from_jax": N_(
         "JAX code runs on {target} nearly as it is: the days here are those of moving PyTorch code."
     ),
-    "migration_from_maxtext": N_(
-        "MaxText runs on {target} as it is: the days here are those of moving PyTorch code."
-    ),
+    "migration_from_maxtext": N_("MaxText runs on {target} as it is: the days here are those of moving PyTorch code."),
     "migration_from_nothing": N_("There is no code to move yet: the days here are those of moving PyTorch code."),
     "migration_found_nothing": N_(
         "Nothing that ties it to a GPU was found in what was read ({files:int} files); the days are those of the phases."

@@ -95,7 +95,9 @@ def filled(options: MigrationOptions, report: Report, catalogue: Catalogue, scan
     today, target = default_pair(report, options)
     workdays = of["workdays_per_year"].likely
     burn = s.burn_usd_per_month / WEEKS_PER_MONTH
-    size = options.size or (size_of_lines(scan.lines, catalogue) if scan is not None and scan.lines else TYPICAL_SIZE)
+    size = options.size or (
+        size_of_lines(scan.code_lines, catalogue) if scan is not None and scan.lines else TYPICAL_SIZE
+    )
 
     def given(value: Any, otherwise: Any) -> Any:
         return otherwise if value is None else value

@@ -51,10 +51,15 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All that was found; findings sorted by path, line and pattern, one of each."""
+    """All that was found; findings sorted by path, line and pattern, one of each.
+
+    ``code_lines`` are those of ``lines`` that someone wrote as code, not of lock files, configs and tables: they tell
+    how large the code is.
+    """
 
     findings: tuple[Finding, ...]
     files: int
     lines: int
     skipped: tuple[Skipped, ...]
     stopped: bool = False
+    code_lines: int = 0

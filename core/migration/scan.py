@@ -79,7 +79,7 @@ def scan(
     of_jax = is_jax_code_base(sources)
     known, factors = patterns(catalogue), _factors(catalogue, target)
     found: list[Finding] = []
-    done = lines = 0
+    done = lines = code_lines = 0
     stopped = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the code that is read: a backslash too many
@@ -93,10 +93,12 @@ def scan(
                 skipped.append(Skipped(source.path, hits))
             else:
                 found += _findings(source, hits, known, factors)
-                lines += source.text.count("\n") + 1
+                here = source.text.count("\n") + 1
+                lines += here
+                code_lines += here if is_code else 0
             done += 1
     found.sort(key=lambda f: (f.path, f.line, f.pattern_id))
-    return Scan(tuple(found), done, lines, tuple(skipped), stopped)
+    return Scan(tuple(found), done, lines, tuple(skipped), stopped, code_lines)
 
 
 class CodeBase:

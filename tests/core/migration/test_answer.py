@@ -38,7 +38,7 @@ def changed(**fields: Any) -> Report:
 
 def scan(*patterns: str, guarded: bool = False) -> Scan:
     found = (Finding("train.py", i + 1, p, "KERNEL", "B", 1.0, True, guarded) for i, p in enumerate(patterns))
-    return Scan(tuple(found), 3, 900, ())
+    return Scan(tuple(found), 3, 900, (), code_lines=900)
 
 
 def test_a_dearer_platform_is_never_first_and_alone_with_the_reason() -> None:
@@ -305,7 +305,7 @@ def test_the_front_door_adds_up_cash_as_the_rule_of_thumb_does() -> None:
 
 
 def test_code_that_was_read_and_holds_nothing_is_said_to() -> None:
-    clean = answer(CHEAP, scan=Scan((), 12, 5_000, ()))
+    clean = answer(CHEAP, scan=Scan((), 12, 5_000, (), code_lines=5_000))
     assert any(r.code == "migration_found_nothing" for r in clean.reasons)
     assert sum(clean.chosen.effort.code_days.values()) == 0.0 and clean.chosen.effort.days.p50 > 0
 

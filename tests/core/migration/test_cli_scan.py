@@ -255,6 +255,17 @@ def test_days_follow_the_size_of_the_code(folder, scanned):
     assert scanned(folder)["summary"]["effort_days"]["jax"]["p50"] > few
 
 
+def test_a_lock_file_makes_no_code_larger(tmp_path, scanned):
+    (tmp_path / "train.py").write_text(CODE["train.py"])
+    alone = scanned(tmp_path)["summary"]
+    (tmp_path / "uv.lock").write_text('[[package]]\nname = "torch"\n' * 3_000)
+    (tmp_path / "table.json").write_text("[" + "0,\n" * 9_000 + "0]\n")
+    beside = scanned(tmp_path)["summary"]
+    assert beside["files"] == 3 and beside["lines"] > 15_000
+    assert beside["code_lines"] == alone["code_lines"] == alone["lines"]
+    assert beside["effort_days"] == alone["effort_days"]
+
+
 def test_the_days_are_those_of_the_page(tmp_path, scanned):
     """At the same skill and agents; code under a check for a device is listed, and takes no days in either."""
     catalogue = load_catalogue()
