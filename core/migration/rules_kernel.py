@@ -25,6 +25,7 @@ KERNELS = frozenset(_KERNELS.split())
 JIT = re.compile(r"^triton\.(runtime\.jit\.)?(jit|JITFunction)$")
 FLASH = re.compile(r"^(flash_attn|flash_attn_interface|flash_attn_3|flash_attn_2_cuda)\b")
 RAGGED = re.compile(r"varlen|bert_padding|unpad")
+PADDING = re.compile(r"bert_padding|unpad")
 FLASH_TEXT = re.compile(r"flash[-_]?att(entio)?n", re.IGNORECASE)
 CHOOSES_SDPA = re.compile(
     r"^torch\.nn\.attention\.(sdpa_kernel|SDPBackend\b.*)$|^torch\.backends\.cuda\.(sdp_kernel|enable_\w*sdp)$"
@@ -50,7 +51,7 @@ def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
                 triton = True
                 yield from found_import(module, imported, "P11", seen, 0.95)
         elif top in ("flash_attn", "flash_attn_interface", "flash_attn_3", "flash_attn_2_cuda"):
-            if not RAGGED.search(dotted):
+            if not PADDING.search(dotted):  # a kernel all the same, if of joined sequences
                 yield from found_import(module, imported, "P12", seen, 0.95)
         elif top == "xformers":
             yield from found_import(module, imported, "P13", seen, 0.95)

@@ -100,7 +100,7 @@ def _chosen(module: Module, node: ast.AST) -> bool:
             table = module.parent(up)
             return key_of(up, below) is not None and isinstance(table, ast.Subscript) and table.value is up
         if isinstance(up, ast.IfExp):
-            if below is up.test or _is_bfloat16(module, up.body) or _is_bfloat16(module, up.orelse):
+            if below is up.test or _offers_bfloat16(module, up):
                 return False
         elif isinstance(up, ast.keyword):
             call = module.parent(up)
@@ -125,6 +125,18 @@ def _names_type(module: Module, statement: ast.Assign | ast.AnnAssign) -> bool:
         if "dtype" in name.casefold():
             bound = module.bindings(target)
             return not any(isinstance(b, ast.AST) and _is_bfloat16(module, b) for b in bound)
+    return False
+
+
+def _offers_bfloat16(module: Module, choice: ast.IfExp) -> bool:
+    """Whether one of the results of a choice, or of choices within it, is bfloat16."""
+    parts: list[ast.expr] = [choice]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.IfExp):
+            parts += (part.body, part.orelse)
+        elif _is_bfloat16(module, part):
+            return True
     return False
 
 
