@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container
+from functools import cached_property
 from typing import Literal
 
 from core.migration.python_tree import Tree, words
@@ -36,7 +37,7 @@ NOT_TENSORS = words(
 )
 TENSOR_MODULES = re.compile(r"^torch\.(nn\.functional|fft|linalg|special|sparse)\.[a-z]\w*$")
 PYTHON_CALLS = words(
-    "int float bool str len round range sorted list dict set tuple min max sum abs print repr hash id ord isinstance "
+    "int float bool str len round range sorted list dict set tuple min max abs print repr hash id ord isinstance "
     "type enumerate zip open getattr hasattr divmod pow any all bytes format iter next"
 )
 PYTHON_MODULES = words("math os sys re json time random collections itertools pathlib copy datetime")
@@ -126,11 +127,18 @@ class Values:
                 return "python" if node.attr in PYTHON_OF_TENSOR else kind if node.attr in OF_TENSOR else "unknown"
             if kind == "numpy":
                 return "python" if node.attr in PYTHON_OF_TENSOR else "numpy"
-            if node.attr in ("grad", "logits", "loss"):
+            if node.attr in ("grad", "logits", "loss") or (_of_self(node) and node.attr in self._buffers):
                 return "tensor"
             if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
                 return "python"
         return "unknown"
+
+    @cached_property
+    def _buffers(self) -> frozenset[str]:
+        """Names under which modules of this file keep tensors."""
+        made = (n for n in self._module.nodes(ast.Call) if getattr(n.func, "attr", "") == "register_buffer" and n.args)
+        names = (n.args[0].value for n in made if isinstance(n.args[0], ast.Constant))
+        return frozenset(name for name in names if isinstance(name, str))
 
     def _before(self, name: ast.Name, found: list[ast.AST | str], uses: Container[ast.AST]) -> list[ast.AST | str]:
         """Without the bindings that come after a use, unless a loop or another function brings them round to it."""
@@ -327,6 +335,8 @@ class Values:
                 return "tensor"
             if rest.startswith("optim."):
                 return "optimizer" if rest.split(".")[-1][0].isupper() and "lr_scheduler" not in rest else "unknown"
+            if rest in ("nn.Parameter", "nn.parameter.Parameter"):
+                return "tensor"
             if rest.startswith("nn.") and rest.split(".")[-1][0].isupper():
                 return "module"
             return "unknown"
@@ -361,6 +371,10 @@ def _has_text(call: ast.Call) -> bool:
     """Whether a call names columns, as those of a table do."""
     given = (*call.args, *(k.value for k in call.keywords))
     return any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in given)
+
+
+def _of_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _is_none(bound: ast.AST | str) -> bool:

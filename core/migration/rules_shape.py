@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Part, Rule, alike, rule, words
@@ -14,7 +15,7 @@ DYNAMIC = words("nonzero masked_select unique unique_consecutive argwhere")
 SCATTERS = words("index_add index_add_ scatter_reduce scatter_reduce_ scatter_add scatter_add_ argsort randperm")
 REPADDED = re.compile(r"^(flush_(left|right)|pad_sequence|pad_to_(longest|max)|truncate_(left|right)|trim_pad\w*)$")
 MASKS = words("mask masks")
-PLACES = words("indices indexes")
+PLACES = words("indices indexes flat bool")
 ARRAYS = words("numpy pandas jax polars scipy datasets")
 AT_PLACES = words("index_copy_ index_put_")
 ON_VIEW = words("copy_ add_ sub_ mul_ fill_ zero_ index_copy_ index_add_ scatter_ masked_scatter_")
@@ -117,7 +118,8 @@ def masked(module: Module, node: ast.Subscript) -> Iterator[Hit]:
         if module.value(node.value) in NOT_ON_DEVICE or not _is_mask(module, index):
             continue
         if not module.context(node).elsewhere:
-            yield module.hit(node, "P07", 0.85)
+            hit = module.hit(node, "P07", 0.85)
+            yield replace(hit, line=node.value.end_lineno or hit.line)  # where the mask is given
             return
 
 

@@ -55,9 +55,20 @@ FOUND = [
         "import torch\nwhile go:\n    part, _ = next(it)\n    img = part_img.to(device)\n    for p in phases:\n"
         "        optim.step()",
     ),
+    ("P03:6", STEP + "    total = sum(parts.values())\n    total.item()"),
+    ("P07:4", "import torch\nclass M:\n    def forward(self, x, masks_flat):\n        return x[masks_flat]"),
+    (
+        "P07:6",
+        "import torch\nclass M:\n    def forward(self, x, mask):\n        return (\n            x\n            .long()[mask])",
+    ),
+    (
+        "P03:5",
+        "import torch\nclass M:\n    def __init__(self):\n        self.register_buffer('at', torch.zeros(1))\n"
+        "    def forward(self, x): return int(self.at)",
+    ),
 ]
 NOT_FOUND = [
-    ("P04", "import torch, copy\nfor k, v in d.items():\n    v = copy.deepcopy(v).eval().requires_grad_()\n    v.cpu()"),
+    ("P04", "import torch, copy\nfor v in d:\n    v = copy.deepcopy(v).eval().requires_grad_()\n    v.cpu()"),
     ("P08", "import torch\nn = x.shape[0]\ny = x[:n]"),
     ("P27", STEP.replace("    loss = ", "    y = y.to(torch.float32)\n    loss = ")),
     ("P27", "import torch\ndef forward(self, labels):\n    labels = labels.to(device)\n    return labels"),
