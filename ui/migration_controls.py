@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from core.catalogue import Catalogue
 from core.migration.compared import usable
 from core.migration.outcome import CodeSize, Done, Migration, MigrationOptions, PathId
+from core.migration.paths import constants
 from core.numbers import EN_DASH
 from core.report import PlatformEstimate, Report
 from core.scenario import Scenario
@@ -21,18 +23,19 @@ from ui.frame import View
 from ui.wording import Translate, platform_names
 
 Side = Literal["today", "target"]
+End = Literal["low", "likely", "high"]  # of a row of data/migration_constants.csv
 PATHS: dict[str, PathId] = {
     "torchtpu": "torchtpu", "xla": "xla", "jax": "jax", "maxtext": "maxtext", "keras": "keras"
 }  # fmt: skip
 DONE: dict[str, Done] = {
     "target": "target_mfu", "runs": "runs", "parity": "loss_parity", "production": "production"
 }  # fmt: skip
-SKILL: dict[str, float] = {"usual": 1.0, "shipped": 0.7, "new": 1.45}
+SKILL: dict[str, End] = {"usual": "likely", "shipped": "low", "new": "high"}
 SIZE: dict[str, CodeSize | None] = {
     "auto": None, "file": "single_file", "nanogpt": "nanogpt", "trainer": "trainer", "library": "library",
     "megatron": "megatron",
 }  # fmt: skip
-AGENTS: dict[str, float | None] = {"some": None, "none": 1.0, "much": 0.5}
+AGENTS: dict[str, End] = {"some": "likely", "none": "high", "much": "low"}
 CHOICES: dict[str, Mapping[str, Any]] = {
     "path": PATHS, "done": DONE, "skill": SKILL, "size": SIZE, "agents": AGENTS
 }  # fmt: skip
@@ -98,19 +101,20 @@ def _side_control(side: Side) -> Control:
 CONTROLS = (*(_control(name) for name in CHOICES), *(_side_control(side) for side in SIDES))
 
 
-def options(view: Mapping[str, str], report: Report) -> MigrationOptions:
+def options(view: Mapping[str, str], report: Report, catalogue: Catalogue) -> MigrationOptions:
     """What the address asks for; the platforms of the report that it names."""
     chosen = {name: CHOICES[name][_chosen(name, view)] for name in CHOICES}
     here = {side: sides(report, side).get(_side(side, view, report)) for side in SIDES}
+    of = constants(catalogue)
     ids = {side: None if p is None else p.id for side, p in here.items()}
     return MigrationOptions(
         today=ids["today"],
         target=ids["target"],
         path=chosen["path"],
         done=chosen["done"],
-        skill=chosen["skill"],
+        skill=float(getattr(of["skill"], chosen["skill"])),
         size=chosen["size"],
-        assistance=chosen["agents"],
+        assistance=float(getattr(of["assistance"], chosen["agents"])),
     )
 
 

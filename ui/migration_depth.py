@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.migration.finding import Scan
 from core.migration.outcome import Migration
+from core.migration.paths import paths
 from core.migration.patterns import patterns
 from core.numbers import usd
 from ui import migration_tables as tables
@@ -17,6 +18,11 @@ from ui.frame import View, downloads, expander, small
 def draw(view: View, found: Migration, scan: Scan | None, charts: list[Chart]) -> None:
     """Every part below the code."""
     t = view.t
+    expander(
+        t("What each path does"),
+        "open_paths",
+        lambda: _show(tables.features_table(paths(view.catalogue), view.scheme, t)),
+    )
     expander(t("Going back"), "open_back", lambda: _back(view, found))
     expander(t("Risks"), "open_risks", lambda: _show(tables.risks_table(found.risks, view.scheme, t)))
     expander(t("Dual running and the cash it takes"), "open_dual", lambda: _dual(view, found))

@@ -24,6 +24,7 @@ from ui.wording import DASH
 if TYPE_CHECKING:
     from core.migration.finding import Finding, Scan
     from core.migration.outcome import Done, Migration, PathAnswer, Spread
+    from core.migration.paths import MigrationPath
     from core.migration.patterns import Pattern
     from ui.i18n import Translator
     from ui.theme import Scheme
@@ -145,6 +146,27 @@ def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:
         + back
         + f'<td class="w">{escape(p.status)}</td></tr>'
     )
+
+
+def features_table(paths: Sequence[MigrationPath], scheme: Scheme, t: Translator) -> str:
+    """What each path does with a step, shapes, batches, collectives, kernels and checkpoints, and whom it suits."""
+    rows = (
+        (t("How steps run"), [p.execution for p in paths]),
+        (t("Changing shapes"), [p.dynamic_shapes for p in paths]),
+        (t("Data parallel"), [p.data_parallel for p in paths]),
+        (t("Collectives"), [p.collectives for p in paths]),
+        (t("Kernels of your own"), [p.custom_kernels for p in paths]),
+        (t("Checkpoints"), [p.checkpoints for p in paths]),
+        (t("Suits"), [p.suits for p in paths]),
+    )
+    header = head([("", False), *((escape(p.name), False) for p in paths)])
+    body = "".join(
+        f'<tr><th scope="row" class="f"><b>{escape(name)}</b></th>'
+        + "".join(f'<td class="w">{escape(cell)}</td>' for cell in cells)
+        + "</tr>"
+        for name, cells in rows
+    )
+    return table(f"{header}<tbody>{body}</tbody>", t("What each path does"), scheme)
 
 
 @dataclass(frozen=True, slots=True)

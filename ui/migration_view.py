@@ -50,7 +50,7 @@ class _Kept:
 
 def answer(view: View, scan: Scan | None) -> Migration:
     """Whether the move pays; kept for the session, as expanders and uploads run the page without changing it."""
-    options = migration_controls.options(view.desk.view, view.report)
+    options = migration_controls.options(view.desk.view, view.report, view.catalogue)
     kept: _Kept | None = st.session_state.get(KEPT)
     if kept is None or not kept.answers(view, scan, options):
         found = migration(view.report, view.catalogue, scan, options)

@@ -6,14 +6,19 @@ import io
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator
+from html import escape
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.catalogue import load_catalogue
+from core.estimate import estimate
+from core.link import preset_scenario
 from core.migration.finding import Skipped
+from core.migration.paths import constants, paths
 from core.migration.sources import SourceFile, pasted_files
 from tests.pages.test_pages import in_order, opened, param, text
-from ui import migration_code
+from ui import migration_code, migration_controls
 
 FILE = "pages/4_migration.py"
 SAVES = {"platforms": "tpu_v6e,h100_sxm~on_demand~AWS", "focus": "tpu_v6e"}
@@ -68,7 +73,7 @@ def test_without_a_saving_the_verdict_and_one_chart_stand_alone() -> None:
     assert not [s for s in app.selectbox if s.key == "w_move_done"]
     whole(app)
     in_order(app)
-    assert charts(app) == 4
+    assert charts(app) == 3
     assert "Paths side by side" in html(app)
 
 
@@ -195,13 +200,36 @@ def test_the_example_is_read_and_its_findings_can_be_saved() -> None:
     assert [b for b in app.get("download_button") if "migration_findings" in str(b.proto)]
 
 
-@pytest.mark.parametrize("part", ["back", "risks", "dual", "slow", "tables"])
+@pytest.mark.parametrize("part", ["paths", "back", "risks", "dual", "slow", "tables"])
 @pytest.mark.parametrize("params", [{"open": "saving"}, {}])
 def test_every_part_opens(part: str, params: dict[str, str]) -> None:
     app = opened(FILE, **(SAVES if params else {}))
     app.session_state["open_anyway"] = True
     app.session_state[f"open_{part}"] = True
     in_order(app.run())
+
+
+def test_what_each_path_does_stands_side_by_side() -> None:
+    app = opened(FILE, **SAVES)
+    app.session_state["open_paths"] = True
+    shown = html(app.run())
+    for path in paths(load_catalogue()):
+        cells = (path.name, path.execution, path.dynamic_shapes, path.data_parallel, path.collectives)
+        for cell in (*cells, path.custom_kernels, path.checkpoints, path.suits):
+            assert escape(cell) in shown
+
+
+def test_team_and_agents_are_rows_of_the_table() -> None:
+    """Who has shipped takes the low end of the days, who is new the high one; so do much and no help of agents."""
+    catalogue = load_catalogue()
+    report = estimate(preset_scenario("continue_70b", catalogue), catalogue)
+    of = constants(catalogue)
+    plain = migration_controls.options({}, report, catalogue)
+    assert (plain.skill, plain.assistance) == (of["skill"].likely, of["assistance"].likely)
+    fast = migration_controls.options({"skill": "shipped", "agents": "much"}, report, catalogue)
+    assert (fast.skill, fast.assistance) == (of["skill"].low, of["assistance"].low)
+    slow = migration_controls.options({"skill": "new", "agents": "none"}, report, catalogue)
+    assert (slow.skill, slow.assistance) == (of["skill"].high, of["assistance"].high)
 
 
 def test_without_a_platform_to_move_to_the_page_says_so() -> None:
