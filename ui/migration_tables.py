@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ui.theme import Scheme
 
 NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are sentences
+LABEL, SIXTH = "width:12%;min-width:90px", "width:17%;min-width:120px"  # of a table with a column for each path
 FIRST_PLACES = 3  # of a pattern that the table names
 _RANK = {"B": 0, "H": 1, "M": 2, "L": 3}
 
@@ -159,10 +160,10 @@ def features_table(paths: Sequence[MigrationPath], scheme: Scheme, t: Translator
         (t("Checkpoints"), [p.checkpoints for p in paths]),
         (t("Suits"), [p.suits for p in paths]),
     )
-    header = head([("", False), *((escape(p.name), False) for p in paths)])
+    header = head([(escape(t("Path")), False), *((escape(p.name), False) for p in paths)])
     body = "".join(
-        f'<tr><th scope="row" class="f"><b>{escape(name)}</b></th>'
-        + "".join(f'<td class="w">{escape(cell)}</td>' for cell in cells)
+        f'<tr><th scope="row" class="f" style="{LABEL}"><b>{escape(name)}</b></th>'
+        + "".join(f'<td class="w" style="{SIXTH}">{escape(cell)}</td>' for cell in cells)
         + "</tr>"
         for name, cells in rows
     )

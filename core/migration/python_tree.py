@@ -293,7 +293,7 @@ class Tree:
             if dotted is not None:
                 return ".".join([dotted, *reversed(tail)])
             ways = [b for b in found if isinstance(b, ast.Name | ast.Attribute | ast.Call) and b is not at]
-            if len(ways) != len([b for b in found if not _is_none(b)]) or not ways:
+            if len(ways) != len([b for b in found if not is_none(b)]) or not ways:
                 return None
             at = ways[0]
         return None
@@ -392,5 +392,6 @@ class Part(ast.AST):
         self.whole = whole
 
 
-def _is_none(bound: ast.AST | str) -> bool:
+def is_none(bound: ast.AST | str) -> bool:
+    """Whether what a name is bound to is ``None``."""
     return isinstance(bound, ast.Constant) and bound.value is None

@@ -8,7 +8,7 @@ from collections.abc import Container
 from functools import cached_property
 from typing import Literal
 
-from core.migration.python_tree import Tree, words
+from core.migration.python_tree import Tree, is_none, words
 
 Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
 OFTEN = 16  # bindings of one name, from which on the order of its uses is not followed
@@ -156,7 +156,7 @@ class Values:
 
     def _of_all(self, node: ast.expr, found: list[ast.AST | str], depth: int) -> Kind:
         """The kind that all bindings of a name agree on; one that is unknown agrees with a tensor."""
-        bound = [b for b in found if not _is_none(b)]
+        bound = [b for b in found if not is_none(b)]
         kinds = {self._bound(b, node, depth) for b in bound}
         if "host_tensor" in kinds:  # what is added in place stays where it was
             kinds = {self._bound(b, node, depth) for b in bound if not isinstance(b, ast.AugAssign)}
@@ -375,10 +375,6 @@ def _has_text(call: ast.Call) -> bool:
 
 def _of_self(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _is_none(bound: ast.AST | str) -> bool:
-    return isinstance(bound, ast.Constant) and bound.value is None
 
 
 def _same(target: ast.expr, name: ast.expr) -> bool:
