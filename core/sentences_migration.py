@@ -27,7 +27,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "months_many": N_("after {n:int} months"),
     "months_never": N_("never"),
     "migration_dearer": N_(
-        "A {target} hour costs {price:.2f} times as much and, at {speed}, the work takes {time:.2f} times as many; it pays only if {today} rises above {rises:rate} or {target} falls below {falls:rate}."
+        "At {price:ratio} the hourly price for {time:ratio} the hours, it pays only if {today} rises above {rises:rate} or {target} falls below {falls:rate}."
     ),
     "migration_no_bill": N_(
         "The versions of a year cost nothing on {today} as the scenario stands; see Versions/yr and credits at left."
@@ -41,7 +41,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_same": N_("{today} is both where the work runs and where it is to go; choose another of the two."),
     "migration_unpriced": N_("What a month would cost on both platforms is not known, so only a trial can be advised."),
     "migration_chance": N_(
-        "It has paid within {months:int} months in {chance:pct} of simulated cases; in the middle one {median}."
+        "It has paid for itself within {months:int} months in {chance:pct} of simulated cases; in the median case {median}."
     ),
     "migration_trial": N_("Before any rewrite, try it with TorchTPU for {days:int} days, with a written end."),
     "migration_unread": N_("No code was read: the days are those of typical code of this size."),
@@ -57,7 +57,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
         "These days are high for a small port by one person: the two public reports of engineer-days lie near the P10 or below it."
     ),
     "migration_alternative": N_(
-        "Not in these figures: being able to move is worth something where you stay; one buyer reportedly got about {share:pct} off, {usd:usd} a month here."
+        "Not in these figures: a move you could really make helps you bargain where you are; one buyer reportedly got about {share:pct} off, here {usd:usd} a month."
     ),
     "migration_sunset": N_("{path} is no path to begin on: {status}."),
     "migration_blocker": N_("{what} ({n:int} places, first {first}) runs on no TPU as it is."),

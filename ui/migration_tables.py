@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from core.numbers import EN_DASH, percent, usd
+from core.numbers import EN_DASH, MINUS, percent, usd
 from ui.charts.migration_cash import month_text
 from ui.charts.migration_effort import days_text
 from ui.charts.migration_timeline import weeks_words
@@ -37,6 +37,11 @@ _RANK = {"B": 0, "H": 1, "M": 2, "L": 3}
 
 def _span(low: str, high: str) -> str:
     return low if low == high else f"{low}{DASH}{high}"
+
+
+def _whole(amount: str) -> str:
+    """An amount whose minus stays on its line."""
+    return amount.replace(MINUS, f"{MINUS}\N{WORD JOINER}")
 
 
 def days_span(spread: Spread) -> str:
@@ -68,7 +73,7 @@ def cards(found: Migration, t: Translator) -> str:
     payback, items = chosen.payback, []
     if savings is not None:
         stage = {s.speed: s for s in savings.stages}
-        saved = {speed: usd(s.saving_usd_per_month.p50) for speed, s in stage.items()}
+        saved = {speed: _whole(usd(s.saving_usd_per_month.p50)) for speed, s in stage.items()}
         tuned = stage.get("tuned", savings.stages[-1])
         others = t("first port {first} · vendor {vendor}",
                    first=saved.get("first_try", EN_DASH), vendor=saved.get("vendor", EN_DASH))  # fmt: skip
@@ -81,7 +86,7 @@ def cards(found: Migration, t: Translator) -> str:
             ),
             StripItem(
                 t("Saved, tuned ({mfu:pct} MFU)", mfu=tuned.mfu),
-                t("{usd} a month", usd=usd(tuned.saving_usd_per_month.p50)),
+                t("{usd} a month", usd=_whole(usd(tuned.saving_usd_per_month.p50))),
                 others,
                 stop=tuned.saving_usd_per_month.p50 < 0,
             ),
@@ -127,7 +132,7 @@ def paths_table(found: Migration, scheme: Scheme, t: Translator) -> str:
 
 
 def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:
-    said = t("try this first") if p.recommended else t("ends: nothing to begin on") if p.sunset else ""
+    said = t("try this first") if p.recommended else t("ends: do not begin here") if p.sunset else ""
     tag = f'<span class="t">{escape(said)}</span>' if said else ""
     cost = two(EN_DASH, "")
     back = two(EN_DASH, "")

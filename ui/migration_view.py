@@ -105,7 +105,7 @@ def _charts(view: View, found: Migration) -> list[Chart]:
     days, until = found.chosen.effort.days, tables.until(found.options.done, t)
     charts.append(migration_effort_chart(days, found.density, until, style, view.scheme, t))
     when = snapshot_day(view.report.snapshot)
-    if when is not None:
+    if when is not None and (savings is None or savings.pays):  # a move that saves nothing has no calendar
         mfu = None if savings is None else savings.curve.break_even_mfu
         begin = first_monday(when)
         charts.append(migration_timeline_chart(found.timeline, found.stop_week, mfu, begin, style, view.scheme, t))

@@ -130,7 +130,6 @@ def _why_not(savings: Savings) -> Message:
         target=savings.target,
         price=savings.price_ratio,
         time=savings.time_ratio,
-        speed=message(f"speed_reached_{savings.end}"),
         rises=savings.break_even_today_usd,
         falls=savings.break_even_target_usd,
     )

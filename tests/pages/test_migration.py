@@ -180,7 +180,7 @@ def test_a_long_scan_is_watched_and_stopped(monkeypatch: pytest.MonkeyPatch) -> 
     given(app, "example")
     app.button(key="migration_example").click().run()
     in_order(app)
-    assert "taken in" in text(app) and charts(app) == 4
+    assert "taken in" in text(app) and charts(app) == 3
     app.button(key="migration_stop").click().run()
     go_on.set()
     ended(app)

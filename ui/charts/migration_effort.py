@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.numbers import EN_DASH, fill
+from core.numbers import fill
 from ui.charts.base import PHONE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import Props, bold, plain
 from ui.charts.migration_base import BOTTOM
@@ -92,7 +92,11 @@ def _figure(spread: Spread, found: EffortDensity, style: Style, scheme: Scheme, 
                  x_shift={"right": -4, "left": 4}.get(side, 0), size=FONT_SIZE_SMALL)
         )  # fmt: skip
     if reported:
-        said = t("◆ public report") if len(reported) == 1 else t("◆ public reports")
+        said = (
+            t("◆ public report of a small port")
+            if len(reported) == 1
+            else t("◆ public reports, small ports by one person")
+        )
         notes.append(note(plain(said), 0, 1, palette.muted, x_paper=True, y_paper=True, y_shift=4,
                           size=FONT_SIZE_SMALL))  # fmt: skip
     values = log_values(*ends, 44, PHONE_WIDTH - 2 * _SIDE)
@@ -123,10 +127,7 @@ def migration_effort_chart(
 ) -> Chart:
     """How the engineer-days are spread, over a log axis, and the few public reports; ``until``: what they reach to."""
     title = effort_title(spread, found, t)
-    words: dict[str, object] = {"span": f"{days_text(spread.p10)}{EN_DASH}{days_text(spread.p90)}", "until": until}
-    subtitle = fill(t("Engineer-days (log) {until}, P10–P90 {span}"), words)
-    if found.reports:
-        subtitle += t("; for small ports by one person, as reported, this counts high")
+    subtitle = fill(t("Engineer-days (log) {until}, shaded P10–P90"), {"until": until})
     return Chart(
         "migration_effort",
         t("effort of the move"),

@@ -53,12 +53,23 @@ def _line(found: Savings, price: float) -> tuple[np.ndarray, np.ndarray]:
     return x, bill * (x / price) - (bill - saved)
 
 
+def _price_text(usd_per_hour: float, step: float) -> str:
+    """A tick of the price axis, with cents where the steps have them.
+
+    >>> _price_text(2.5, 2.5), _price_text(4.0, 2.0), _price_text(0.0, 2.5), _price_text(0.025, 0.025)
+    ('$2.50', '$4', '$0', '$0.025')
+    """
+    cents = usd_per_hour and step != int(step) and step >= 0.05
+    return f"${usd_per_hour:.2f}" if cents else f"${usd_per_hour:g}"
+
+
 def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Translate) -> go.Figure:
     palette = PALETTES[scheme]
     x, y = _line(found, price)
     ends, x_ends = signed_ends(float(y.min()), float(y.max())), (0.0, float(x[-1]))
     saved = float(np.interp(price, x, y))
     even = found.break_even_today_usd
+    crosses = [even] if math.isfinite(even) and even <= x_ends[1] else []
     form = t("{today} at {price}<br>{saved} a month")
     traces: list[Props] = [
         {
@@ -74,8 +85,8 @@ def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Trans
         },
         {
             "type": "scatter",
-            "x": [price],
-            "y": [saved],
+            "x": [price, *crosses],
+            "y": [saved, *(0.0 for _ in crosses)],
             "mode": "markers",
             "marker": {"size": _MARK, "color": style.colour},
             "hoverinfo": "skip",
@@ -86,7 +97,7 @@ def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Trans
     plot = PHONE_WIDTH - LEFT - _RIGHT, HEIGHT - _TOP - BOTTOM
     said = fill(t("today {price:rate}: {saved}"), {"price": price, "saved": usd(saved)})
     notes = beside([(bold(said), price, saved)], x_ends, ends, plot, palette.text)
-    if math.isfinite(even) and even <= x_ends[1]:
+    if crosses:
         shapes.append(
             {
                 "type": "rect", "xref": "x", "yref": "paper", "x0": 0, "x1": even, "y0": 0, "y1": 1,
@@ -98,7 +109,7 @@ def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Trans
         notes.append(note(plain(fill(t("from {price:rate}"), {"price": even})), even, 0, palette.text,
                           anchor="right", y_shift=3, x_shift=-5, size=FONT_SIZE_SMALL))  # fmt: skip
     step = nice_step(x_ends[1] / 5)
-    ticks = [Tick(i * step, f"${i * step:g}" + ("/h" if (i + 1) * step > x_ends[1] else ""))
+    ticks = [Tick(i * step, _price_text(i * step, step) + ("/h" if (i + 1) * step > x_ends[1] else ""))
              for i in range(int(x_ends[1] / step + 1e-9) + 1)]  # fmt: skip
     return make_figure(
         traces,

@@ -46,7 +46,7 @@ def test_a_dearer_platform_is_never_first_and_alone_with_the_reason() -> None:
     assert found.savings is not None and not found.savings.pays
     assert found.verdict.code == "verdict_move_never"
     assert found.verdict.text.startswith("**Do not move for cost")
-    assert "times as much" in found.verdict.text and "pays only if" in found.verdict.text
+    assert "the hourly price" in found.verdict.text and "pays only if" in found.verdict.text
     assert len(found.verdict.plain.split()) <= 55
     assert found.decision == "no_go"
     assert found.reasons[0].code == "migration_dearer"
