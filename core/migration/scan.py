@@ -52,6 +52,7 @@ WORDS = words(
     "torch cuda triton nccl deepspeed xformers bitsandbytes apex flash transformer_engine accelerat transformers "
     "lightning local_rank gpu vllm megatron nvidia nvml cupy tensor world_size device"
 )
+FOLDERS_KEPT = 32  # whose modules are known at a time
 BAD_LINES = 20  # of a notebook, that are left out for the rest to be read
 LIGHTER: dict[Severity, Severity] = {"B": "H", "H": "M", "M": "L", "L": "L"}
 LEFT_BEHIND = 0.25  # share of a family's work on a path under which most of that code is not taken along
@@ -121,6 +122,22 @@ class CodeBase:
         own = {path.removeprefix(root) for path in python}
         self._top = roots | {path[:-3] for path in own if "/" not in path}
         self._top |= _without_init(own | set(python), sources, self._top)
+        self._seen: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+
+    def _seen_from(self, folder: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Modules of the code base that a file in a folder can import, and the paths beside it.
+
+        Kept for the folders last asked for, as all of 20,000 files may lie in one.
+        """
+        if folder not in self._seen:
+            beside = frozenset(self._beside.get(folder, ()))
+            local = frozenset(self._top)
+            if folder not in self._packages:  # a script sees the modules beside it
+                local |= {path.rpartition("/")[2][:-3] for path in beside}
+            if len(self._seen) >= FOLDERS_KEPT:
+                self._seen.clear()
+            self._seen[folder] = local, beside
+        return self._seen[folder]
 
     def hits(self, source: SourceFile) -> tuple[Hit, ...] | Message:
         """What the rules find in a file, or why it could not be read."""
@@ -130,11 +147,7 @@ class CodeBase:
         text = source.text.lower()
         if not any(word in text for word in WORDS):
             return told
-        folder = source.path.rpartition("/")[0]
-        beside = self._beside.get(folder, set())
-        local = set(self._top)
-        if folder not in self._packages:  # a script sees the modules beside it
-            local |= {path.rpartition("/")[2][:-3] for path in beside}
+        local, beside = self._seen_from(source.path.rpartition("/")[0])
         try:
             code = source.text if source.kind == "python" else parsable(source.text)
             module = Module(source.path, code, local, beside)

@@ -6,10 +6,12 @@ import ast
 import io
 import tokenize
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
 from core.catalogue import load_catalogue
+from core.migration import scan as scan_module
 from core.migration.finding import TARGETS, Scan, Skipped
 from core.migration.patterns import FAMILIES, patterns
 from core.migration.scan import scan
@@ -286,3 +288,16 @@ def test_hostile_nesting_is_read_or_refused_and_nothing_raises(code: str) -> Non
     found = scanned({"bad.py": "import torch\n" + code, "good.py": TRAINING})
     assert any(f.path == "good.py" for f in found.findings)
     assert {s.path for s in found.skipped} <= {"bad.py"}
+
+
+def test_what_lies_in_a_folder_is_listed_once_not_for_each_of_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[object, object]] = []
+
+    class Noted(scan_module.Module):
+        def __init__(self, path: str, text: str, local_modules: Iterable[str], siblings: Iterable[str]) -> None:
+            seen.append((local_modules, siblings))
+            super().__init__(path, text, local_modules, siblings)
+
+    monkeypatch.setattr(scan_module, "Module", Noted)
+    scanned({f"{folder}/{i}.py": "import torch\n" for i in range(20) for folder in "ab"})
+    assert len(seen) == 40 and len({id(local) for local, _ in seen}) == len({id(near) for _, near in seen}) == 2
