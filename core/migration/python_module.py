@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from core.migration.finding import Hit
@@ -46,6 +47,11 @@ class Module(Tree):
     def context(self, node: ast.AST) -> Context:
         """Where ``node`` stands: its functions, loops, whether in the training step, behind which check."""
         return self._contexts.of(node)
+
+    @cached_property
+    def generators(self) -> frozenset[ast.AST]:
+        """Functions that yield, as one does that hands out a batch a step."""
+        return frozenset(holder for part in self.nodes(ast.Yield) if (holder := self.function(part)) is not None)
 
     def value(self, node: ast.AST | None) -> Kind:
         """What kind of value an expression gives, as far as the file tells."""

@@ -127,11 +127,14 @@ class Values:
                 return "python" if node.attr in PYTHON_OF_TENSOR else kind if node.attr in OF_TENSOR else "unknown"
             if kind == "numpy":
                 return "python" if node.attr in PYTHON_OF_TENSOR else "numpy"
-            if node.attr in ("grad", "logits", "loss") or (_of_self(node) and node.attr in self._buffers):
+            if node.attr in ("grad", "logits", "loss") or self._is_buffer(node):
                 return "tensor"
             if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
                 return "python"
         return "unknown"
+
+    def _is_buffer(self, node: ast.Attribute) -> bool:
+        return isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr in self._buffers
 
     @cached_property
     def _buffers(self) -> frozenset[str]:
@@ -371,10 +374,6 @@ def _has_text(call: ast.Call) -> bool:
     """Whether a call names columns, as those of a table do."""
     given = (*call.args, *(k.value for k in call.keywords))
     return any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in given)
-
-
-def _of_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _same(target: ast.expr, name: ast.expr) -> bool:

@@ -41,8 +41,11 @@ def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
 def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P27: a batch moved to the device, or put together on the host, in every step."""
     func = node.func
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if name not in ("to", "cuda", "stack"):
+        return
     at = module.context(node)
-    if not at.hot and not _yields(module, node):
+    if not at.hot and module.function(node) not in module.generators:
         return
     if module.resolve(func) == "torch.stack" and node.args and _from_numpy(module, node.args[0]):
         yield module.hit(node, "P27", 0.75)
@@ -78,12 +81,6 @@ def _rebinds_batch(module: Module, node: ast.Call, name: str) -> bool:
 def _in_comprehension(module: Module, node: ast.AST) -> bool:
     """Whether a node is an element of a comprehension, as each part of a batch is moved."""
     return isinstance(module.parent(node), ast.ListComp | ast.DictComp | ast.GeneratorExp)
-
-
-def _yields(module: Module, node: ast.AST) -> bool:
-    """Whether a node is of a generator, which hands out a batch a step."""
-    function = module.function(node)
-    return function is not None and any(isinstance(part, ast.Yield) for part in module.inside(function))
 
 
 def _from_numpy(module: Module, node: ast.expr) -> bool:

@@ -59,7 +59,8 @@ FOUND = [
     ("P07:4", "import torch\nclass M:\n    def forward(self, x, masks_flat):\n        return x[masks_flat]"),
     (
         "P07:6",
-        "import torch\nclass M:\n    def forward(self, x, mask):\n        return (\n            x\n            .long()[mask])",
+        "import torch\nclass M:\n    def forward(self, x, mask):\n"
+        "        return (\n            x\n            .long()[mask])",
     ),
     (
         "P03:5",
