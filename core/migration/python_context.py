@@ -65,6 +65,7 @@ class Contexts:
         self._known: dict[ast.AST, Context] = {}
         self._leaving: dict[ast.AST, ast.If | None] = {}
         self._checks: dict[ast.AST, tuple[Guard | None, bool]] = {}
+        self._conjuncts: dict[ast.BoolOp, dict[ast.AST, Guard | None]] = {}
 
     def of(self, node: ast.AST) -> Context:
         """The context of a node."""
@@ -88,8 +89,7 @@ class Contexts:
                 # What is done each nth step is in the step no more; what is not done then, nearly always is.
                 every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and _in_body(up, below))
             elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
-                for value in up.values[: next((i for i, v in enumerate(up.values) if v is below), 0)]:
-                    guard = guard or self._check(value)[0]
+                guard = guard or self._asked_before(up).get(below)
             if not hot and isinstance(below, ast.stmt) and self._after_leaving(up, below):
                 every_n = True
             if isinstance(up, LOOPS):
@@ -104,6 +104,17 @@ class Contexts:
         hot = hot and not every_n and not self._aside
         step_loop = hot and bool(loops) and loops[0] in self.hot_loops and not self._function_within(node, loops[0])
         return Context(tuple(functions), tuple(loops), hot, guard is not None, guard, every_n, step_loop, elsewhere)
+
+    def _asked_before(self, both: ast.BoolOp) -> dict[ast.AST, Guard | None]:
+        """What the parts of an ``and`` ask for before each of them."""
+        known = self._conjuncts.get(both)
+        if known is None:
+            known = self._conjuncts[both] = {}
+            guard: Guard | None = None
+            for value in both.values:
+                known[value] = guard
+                guard = guard or self._check(value)[0]
+        return known
 
     def _after_leaving(self, holder: ast.AST, statement: ast.stmt) -> bool:
         """Whether ``if not should_log: return`` or the like stands before a statement of the same block."""

@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from core.migration.python_context import Contexts, Guard
 from core.migration.python_module import Module
 
 
@@ -113,6 +114,21 @@ def test_checks_of_the_device_are_known(code: str, guard: str | None) -> None:
     m = module(code)
     call = next(c for c in m.nodes(ast.Call) if getattr(c.func, "id", "") == "f")
     assert (m.context(call).guard, m.context(call).guarded) == (guard, guard is not None)
+
+
+def test_each_part_of_an_and_is_checked_once_for_all_that_stand_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[ast.AST] = []
+    check = Contexts._check
+
+    def noted(self: Contexts, test: ast.expr) -> tuple[Guard | None, bool]:
+        checked.append(test)
+        return check(self, test)
+
+    monkeypatch.setattr(Contexts, "_check", noted)
+    m = module("x = " + " and ".join(["g()"] * 50 + ["torch.cuda.is_available()"] + ["f()"] * 50))
+    calls = sorted(m.nodes(ast.Call), key=lambda c: c.col_offset)
+    assert [m.context(c).guard for c in calls] == [None] * 51 + ["cuda"] * 50
+    assert len(checked) <= len(calls)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from core.catalogue import load_catalogue
 from core.migration import scan as scan_module
 from core.migration.finding import TARGETS, Scan, Skipped
 from core.migration.patterns import FAMILIES, patterns
+from core.migration.python_module import Module
 from core.migration.scan import scan
 from core.migration.source_file import SourceFile
 from tests.core.migration.test_rules_in_steps import FOUND, HEAD
@@ -293,7 +294,7 @@ def test_hostile_nesting_is_read_or_refused_and_nothing_raises(code: str) -> Non
 def test_what_lies_in_a_folder_is_listed_once_not_for_each_of_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[object, object]] = []
 
-    class Noted(scan_module.Module):
+    class Noted(Module):
         def __init__(self, path: str, text: str, local_modules: Iterable[str], siblings: Iterable[str]) -> None:
             seen.append((local_modules, siblings))
             super().__init__(path, text, local_modules, siblings)
