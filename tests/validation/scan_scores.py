@@ -110,7 +110,16 @@ def main(arguments: list[str]) -> int:
     if len(arguments) < 2:
         print(__doc__)
         return 2
-    result = score(Path(arguments[0]), Path(arguments[1]))
+    labels, folder = Path(arguments[0]), Path(arguments[1])
+    for given, there in ((labels, labels.is_file()), (folder, folder.is_dir())):
+        if not there:
+            print(f"{given} is not there.")
+            return 2
+    try:
+        result = score(labels, folder)
+    except KeyError as missing:
+        print(f"{labels} has no column or names no pattern {missing}; it needs repo, path, line, pattern_id and status.")
+        return 2
     if "--list" in arguments:
         print("\n".join(result.lines))
     print(f"{'':8s} {'':55s} {'right':>6s} {'wrong':>6s} {'missed':>6s} {'precision':>9s} {'recall':>7s}")

@@ -40,7 +40,6 @@ def days(path: PathId, size: CodeSize, done: str = "target_mfu") -> list[float]:
 def test_typical_ports_come_near_the_planning_figures(path: PathId, size: CodeSize, published: tuple[int, ...]) -> None:
     """Recomputed from typical findings and not matched; a fifth off is within what anybody knows."""
     found = days(path, size)
-    print(path, size, [round(d, 1) for d in found], published)
     assert found == pytest.approx(published, rel=0.2)
 
 
