@@ -123,10 +123,15 @@ def path_names(t: Translate) -> dict[str, str]:
     return {"torchtpu": "TorchTPU", "xla": "PyTorch/XLA", "jax": "JAX", "maxtext": "MaxText", "keras": "Keras 3"}
 
 
+def path_name(found: Migration, t: Translate) -> str:
+    """The short name of the path that was chosen."""
+    return next(path_names(t)[word] for word, path in PATHS.items() if path == found.chosen.id)
+
+
 def done_names(t: Translate) -> dict[str, str]:
     """When the port counts as done."""
     return {
-        "target": t("Loss matches, tuned speed"),
+        "target": t("At tuned speed"),
         "runs": t("It runs"),
         "parity": t("Loss matches"),
         "production": t("In production"),
@@ -163,7 +168,7 @@ def draw_sides(view: View, found: Migration) -> None:
 def draw(view: View, found: Migration) -> None:
     """Two rows of choices: what moves where on which path, then what is to be reached by whom."""
     t = view.t
-    skills = {"usual": t("Knows JAX or XLA a little"), "shipped": t("Has shipped on TPU"), "new": t("New to it")}
+    skills = {"usual": t("Knows some JAX"), "shipped": t("Has shipped on TPU"), "new": t("New to it")}
     agents = {"some": t("Some use"), "none": t("None"), "much": t("Heavy use")}
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_sides"):
         st.segmented_control(

@@ -67,8 +67,8 @@ def months_words(months: float, t: Translator) -> str:
     return t("{n} month", n=text) if text == "1" else t("{n} months", n=text)
 
 
-def cards(found: Migration, t: Translator) -> str:
-    """Bill now, what is saved at three speeds, effort, payback with its chance."""
+def cards(found: Migration, path: str, t: Translator) -> str:
+    """Bill now, what is saved at three speeds, effort, payback with its chance; ``path``: in short the one chosen."""
     savings, chosen = found.savings, found.chosen
     payback, items = chosen.payback, []
     if savings is not None:
@@ -93,7 +93,7 @@ def cards(found: Migration, t: Translator) -> str:
         ]  # fmt: skip
     items.append(
         StripItem(
-            t("Engineer-days, {path}", path=chosen.name),
+            t("Engineer-days, {path}", path=path),
             days_text(chosen.effort.days.p50),
             t(
                 "{span} (P10{dash}P90), {until}",

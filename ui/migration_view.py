@@ -73,7 +73,7 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
             downloads(view, [even])
             return
     migration_controls.draw(view, found)
-    st.html(tables.cards(found, t))
+    st.html(tables.cards(found, migration_controls.path_name(found, t), t))
     charts = _charts(view, found)
     with st.container(key="cards"):
         st.html(markup.CARDS)
@@ -116,9 +116,9 @@ def _code(view: View, found: Migration, scan: Scan | None) -> None:
     """Go, No-go or Try first, why, and the table of what was found."""
     t = view.t
     decision = {"go": t("Go"), "no_go": t("No-go"), "try_first": t("Try first")}[found.decision]
-    reasons = " ".join(t.message(reason) for reason in found.reasons)
+    reasons = "".join(f"\n- {rich(t.message(reason))}" for reason in found.reasons)
     with st.container(key="migration_decision"):
-        st.markdown(f"**{escape(decision)}.** {rich(reasons)}")
+        st.markdown(f"**{escape(decision)}.**\n{reasons}")
     if scan is None:
         return
     known = patterns(view.catalogue)

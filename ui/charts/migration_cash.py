@@ -172,7 +172,7 @@ def migration_cash_chart(cash: CashCurve, style: Style, scheme: Scheme, t: Trans
         "migration_cash",
         t("cash of the move by month"),
         title,
-        t("Cumulative cash from the switch, band P10–P90; dashed: delay counted, as in the payback"),
+        t("Cumulative cash, band P10–P90; dashed: delay counted, as in the payback"),
         _figure(cash, style, scheme, t),
         "",
         lambda: cash_frame(cash),
