@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> int:
     try:
         result = score(labels, folder)
     except KeyError as missing:
-        print(f"{labels} has no column or names no pattern {missing}; it needs repo, path, line, pattern_id and status.")
+        print(f"{labels} has no column or pattern {missing}; it needs repo, path, line, pattern_id and status.")
         return 2
     if "--list" in arguments:
         print("\n".join(result.lines))
