@@ -119,7 +119,7 @@ def _code(view: View, found: Migration, scan: Scan | None) -> None:
     reasons = "".join(f"\n- {rich(t.message(reason))}" for reason in found.reasons)
     with st.container(key="migration_decision"):
         st.markdown(f"**{escape(decision)}.**\n{reasons}")
-    if scan is None:
+    if scan is None or not scan.lines:  # of what could not be read nothing is said
         return
     known = patterns(view.catalogue)
     grouped = tables.groups(scan, known)

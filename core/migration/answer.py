@@ -131,6 +131,8 @@ def migration(
     payback, and ``problems`` says why.
     """
     asked = options or MigrationOptions()
+    if scan is not None and not scan.lines:
+        scan = None  # no text of it could be read, which is no sign that nothing is there
     o = filled(asked, report, catalogue, scan)
     pair = _pair(report, o, asked, catalogue)
     if pair is not None:
@@ -149,7 +151,7 @@ def migration(
     blockers = blockers_of(scan)
     problems = _problems(report, o)
     stop = _stop_days(drawn, savings, o)
-    decision, reasons = decide(chosen, savings, blockers, scan is not None, o, catalogue)
+    decision, reasons = decide(chosen, savings, blockers, scan is not None and scan.code_lines > 0, o, catalogue)
     reasons += beside(report, savings, scan, o, catalogue)
     return Migration(
         options=_shown(o, drawn.path, catalogue),

@@ -236,3 +236,13 @@ def test_without_a_platform_to_move_to_the_page_says_so() -> None:
     app = opened(FILE, platforms="h100_sxm,h200_sxm", focus="h100_sxm")
     in_order(app)
     assert charts(app) <= 4
+
+
+def test_an_archive_of_which_nothing_could_be_read_is_no_go_ahead() -> None:
+    app = given(opened(FILE, **SAVES), "zip")
+    file = ("bad.zip", HOSTILE["does not parse"], "application/zip")
+    app.file_uploader(key="migration_zip").set_value(file).run()
+    ended(app)
+    in_order(app)
+    assert "**Go.**" not in text(app) and "Nothing that ties" not in text(app)
+    assert "cannot be parsed" in text(app)

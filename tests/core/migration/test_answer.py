@@ -317,3 +317,13 @@ def test_public_ports_by_one_person_took_few_of_the_models_days() -> None:
     assert all(days < low for _, days in small.density.reports)
     assert any(r.code == "migration_high" for r in small.reasons)
     assert not any(r.code == "migration_high" for r in answer(replace(CHEAP, size="library")).reasons)
+
+
+def test_code_of_which_nothing_could_be_read_counts_as_unread() -> None:
+    none = answer(CHEAP)
+    for unread in (Scan((), 0, 0, ()), Scan((), 50, 0, ())):  # of another kind or packing; not one of them parses
+        found = answer(CHEAP, scan=unread)
+        assert (found.decision, found.reasons) == (none.decision, none.reasons)
+        assert found.chosen.effort.days == none.chosen.effort.days
+    lists_only = answer(CHEAP, scan=Scan((), 2, 300, ()))
+    assert lists_only.decision != "go" and "migration_unread" in {r.code for r in lists_only.reasons}
