@@ -146,7 +146,7 @@ def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[s
 
 def scan_lines(found: Scan, catalogue: Catalogue, target: str | None) -> list[str]:
     """A scan for a terminal: a line for each pattern, what blocks first, then the days and what was left out."""
-    if not found.files:
+    if not found.lines:  # what could not be read is not said to hold nothing
         head = message("scan_no_files")
     else:
         code = "scan_counted" if found.findings else "scan_nothing"

@@ -29,6 +29,7 @@ MAX_RATIO = 100  # expanded over compressed; source code reaches 10
 RATIO_FROM_BYTES = MB  # a small file of one repeated line may pass
 MAX_ENTRIES = 150_000  # that an archive may list, read or not
 MAX_DEPTH = 40  # folders inside folders
+NAME_CHARS = 400  # of a name in a sentence
 HEAD_BYTES = 256  # that tell the kind of a file whose name does not
 
 Kind = Literal[
@@ -85,6 +86,16 @@ def printable(path: str) -> str:
     'a\\u202eyp.b\\x07'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in path)
+
+
+def in_short(path: str) -> str:
+    """A name in a sentence: printable, and of a very long one both ends; an archive may call a file by 65,000 letters.
+
+    >>> in_short("a/b.py"), len(in_short("d/" * 3000 + "a.py"))
+    ('a/b.py', 403)
+    """
+    ends = [path] if len(path) <= NAME_CHARS else [path[: NAME_CHARS // 2], path[-NAME_CHARS // 2 :]]
+    return " … ".join(map(printable, ends))
 
 
 def kind_of(path: str, head: str = "") -> Kind:
@@ -157,11 +168,11 @@ class Reading:
         group = self._left_out.setdefault(why.code, _Group(why))
         group.n += 1
         if len(group.first) < SHOWN:
-            group.first.append(printable(path))
+            group.first.append(in_short(path))
 
     def leave_out_folder(self, path: str) -> None:
         """Note a folder of vendored code; each name is said once."""
-        self._vendored.setdefault(printable(path.rsplit("/", 1)[-1]), printable(path))
+        self._vendored.setdefault(in_short(path.rsplit("/", 1)[-1]), in_short(path))
 
     def leave_out_other(self, path: str) -> None:
         """Note a file in which there is nothing to look for."""
@@ -211,7 +222,7 @@ class Reading:
             common = sorted((key for key in self._others if key), key=lambda key: (-self._others[key], key))[:6]
             n = sum(self._others.values())
             if n == 1:
-                yield Skipped(printable(self._other), message("skip_other", "note"))
+                yield Skipped(in_short(self._other), message("skip_other", "note"))
                 return
             code = "skip_others" if common else "skip_others_plain"
             yield Skipped("", message(code, "note", n=n, **({"kinds": ", ".join(common)} if common else {})))
@@ -221,8 +232,8 @@ class Reading:
         code = "skip_rest_files" if self.files >= MAX_FILES else "skip_rest_bytes"
         limit = MAX_FILES if self.files >= MAX_FILES else MAX_TOTAL_BYTES // MB
         if n is None:
-            return Skipped("", message(code + "_unknown", limit=limit, first=printable(what)))
-        return Skipped("", message(code, limit=limit, first=printable(what), n=n))
+            return Skipped("", message(code + "_unknown", limit=limit, first=in_short(what)))
+        return Skipped("", message(code, limit=limit, first=in_short(what), n=n))
 
 
 def limit_of(kind: Kind) -> int:

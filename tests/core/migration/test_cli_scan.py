@@ -282,3 +282,10 @@ def test_the_days_are_those_of_the_page(tmp_path, scanned):
     for path in page.paths:
         days, said = path.effort.days, document["summary"]["effort_days"][path.id]
         assert said == {"p10": round(days.p10, 1), "p50": round(days.p50, 1), "p90": round(days.p90, 1)}
+
+
+def test_nothing_is_said_of_code_that_could_not_be_read(tmp_path, capsys):
+    (tmp_path / "a.py").write_text("import torch\nfor\n")
+    assert main(["scan", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("No file was read.") and "cannot be parsed" in said

@@ -1,15 +1,17 @@
 """What is read of folders and pasted texts; of hostile ones nothing is written, followed or kept."""
 
+import io
 import os
 import socket
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from core.migration import source_file
 from core.migration.source_file import MAX_FILE_BYTES, MB
-from core.migration.sources import folder_files, pasted_files
+from core.migration.sources import Skipped, folder_files, pasted_files, zip_files
 from tests.core.migration.read_files import CODE, nothing_written, peak_bytes, split
 
 __all__ = ["nothing_written"]
@@ -148,3 +150,12 @@ def test_reading_is_lazy(tmp_path):
     assert next(files).path == "a.py"
     (root / "b.py").unlink()
     assert [item.reason.code for item in files] == ["skip_unreadable"]
+
+
+def test_a_name_of_thousands_of_letters_is_said_in_short():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("d/" * 20_000 + "a.py", CODE)
+    (left_out,) = zip_files(buffer.getvalue())
+    assert isinstance(left_out, Skipped) and left_out.reason.code == "skip_deep"
+    assert len(left_out.path) < 500 and left_out.path.endswith("/a.py")
