@@ -48,8 +48,9 @@ def compiler_settings(module: Module, node: ast.Assign) -> Iterator[Hit]:
 
 
 def _decorates(module: Module, node: ast.expr) -> bool:
+    """Decorators stand above the line of their ``def`` or ``class``; nothing else that it holds does."""
     holder = module.parent(node)
-    return isinstance(holder, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node in holder.decorator_list
+    return isinstance(holder, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.lineno < holder.lineno
 
 
 @rule(ast.Call)
