@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.economics.bill import HALF_CENT, RENT, runway_months
+from core.numbers import MONTHS_PER_YEAR
 from core.report import Bill, PlatformEstimate
 from core.scenario import Scenario
-
-MONTHS_PER_YEAR = 12.0
 
 
 def provider_bill_usd(bill: Bill) -> float:

@@ -13,10 +13,9 @@ import numpy as np
 
 from core.catalogue import Catalogue
 from core.economics.energy import power_of, pue_of
-from core.numbers import HOURS_PER_YEAR
+from core.numbers import HOURS_PER_YEAR, MONTHS_PER_YEAR
 from core.records import Accelerator
 
-MONTHS_PER_YEAR = 12.0
 IDLE_USE = 0.001  # of a year: hardware used less stands idle, and an hour of its work has no price
 SERVERS = {
     "h100_sxm": ("server_price_8x_h100", 8),

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.economics.credits import MONTHS_PER_YEAR
 from core.economics.draws import quantiles, split_triangular, three_point
 from core.economics.inverse import inputs_at
 from core.migration.effort import deviates, points
 from core.migration.outcome import MigrationOptions, SavingCurve, Savings, Spread, Stage
 from core.migration.paths import constants
 from core.migration.payback import Ramp, break_even_mfu, saving_usd_per_month
+from core.numbers import MONTHS_PER_YEAR
 from core.offer_rules import CONTRACTS
 from core.report import PlatformEstimate, Report
 from core.scenario import Scenario, Speed

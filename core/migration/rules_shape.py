@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Part, Rule, alike, rule, words
+from core.migration.python_values import ARRAYS
 
 NOT_ON_DEVICE = ("numpy", "python", "host_tensor")
 DYNAMIC = words("nonzero masked_select unique unique_consecutive argwhere")
@@ -16,7 +17,6 @@ SCATTERS = words("index_add index_add_ scatter_reduce scatter_reduce_ scatter_ad
 REPADDED = re.compile(r"^(flush_(left|right)|pad_sequence|pad_to_(longest|max)|truncate_(left|right)|trim_pad\w*)$")
 MASKS = words("mask masks")
 PLACES = words("indices indexes flat bool")
-ARRAYS = words("numpy pandas jax polars scipy datasets")
 AT_PLACES = words("index_copy_ index_put_")
 ON_VIEW = words("copy_ add_ sub_ mul_ fill_ zero_ index_copy_ index_add_ scatter_ masked_scatter_")
 VIEWS = words("narrow diagonal select unfold unbind as_strided")
