@@ -14,8 +14,8 @@ import streamlit as st
 
 from core.dates import date_text
 from core.economics.bill import HALF_CENT
-from core.economics.credits import MONTHS_PER_YEAR, credits_of, runway_of
-from core.numbers import EN_DASH, fill, percent
+from core.economics.credits import credits_of, runway_of
+from core.numbers import EN_DASH, MONTHS_PER_YEAR, fill, percent
 from ui.frame import View, downloads, small
 from ui.markup import head, named, table, two
 from ui.money_tables import money, months_number
