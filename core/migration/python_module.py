@@ -11,15 +11,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from core.migration.finding import Hit
 from core.migration.python_context import Context, Contexts
 from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, alike, words
 from core.migration.python_values import Kind, Values
 
-__all__ = ["FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "alike", "rule", "words"]
+__all__ = [
+    "FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "alike", "once", "rule", "words",
+]  # fmt: skip
+
+T = TypeVar("T")
+LOOKED_AT = 256  # nodes between two looks at whether to go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,18 @@ class Rule:
 
     types: tuple[type[ast.AST], ...]
     find: Callable[[Module, Any], Iterator[Hit]]
+
+
+def once(find: Callable[[Module], T]) -> Callable[[Module], T]:
+    """Find something out once for each file, and forget it with the file."""
+
+    def kept(module: Module) -> T:
+        if find not in module.memo:
+            module.memo[find] = find(module)
+        found: T = module.memo[find]
+        return found
+
+    return wraps(find)(kept)
 
 
 def rule(*types: type[ast.AST]) -> Callable[[Callable[[Module, Any], Iterator[Hit]]], Rule]:
@@ -41,6 +58,7 @@ class Module(Tree):
     def __init__(self, path: str, text: str, local_modules: Iterable[str] = (), siblings: Iterable[str] = ()) -> None:
         """Parse ``text``; ``local_modules`` are files of the same code base, ``siblings`` the paths beside it."""
         super().__init__(path, text, local_modules, siblings)
+        self.memo: dict[Callable[[Module], Any], Any] = {}
         self._contexts = Contexts(self)
         self._values = Values(self)
 
@@ -62,8 +80,10 @@ class Module(Tree):
         at = self.context(node)
         return Hit(getattr(node, "lineno", 1), pattern_id, confidence, at.hot, at.guarded)
 
-    def found(self, rules: Iterable[Rule]) -> Iterator[Hit]:
-        """What the rules find in the file."""
+    def found(self, rules: Iterable[Rule], look_up: Callable[[], None] = lambda: None) -> Iterator[Hit]:
+        """What the rules find in the file; ``look_up`` is called now and then, and may raise to end it."""
         for each in rules:
-            for node in self.nodes(*each.types):
+            for n, node in enumerate(self.nodes(*each.types), start=1):
+                if not n % LOOKED_AT:
+                    look_up()
                 yield from each.find(self, node)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule, words
+from core.migration.python_module import Module, Rule, once, rule, words
 
 COMPILERS = re.compile(r"^torch\.(compile|_dynamo\.(optimize|disable|allow_in_graph)|jit\.(script|trace)\w*)$")
 DISABLERS = re.compile(r"^torch\.(_dynamo\.disable|_disable_dynamo)$")
@@ -117,9 +117,15 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
         return
     if module.frameworks or not module.context(node).loops or not module.context(node).hot:
         return
-    calls = (n.func.attr for n in module.nodes(ast.Call) if isinstance(n.func, ast.Attribute))
-    if not any(name in SYNCS for name in calls):
+    if not _ends_graphs(module):
         yield module.hit(node, "P61", 0.7)
+
+
+@once
+def _ends_graphs(module: Module) -> bool:
+    """Whether anything in the file would end the graph of a step."""
+    calls = (n.func.attr for n in module.nodes(ast.Call) if isinstance(n.func, ast.Attribute))
+    return any(name in SYNCS for name in calls)
 
 
 @rule(ast.For)
