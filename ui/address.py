@@ -16,6 +16,7 @@ from core.catalogue import Catalogue
 from core.link import encode, preset_scenario, query
 from core.report import Report
 from core.scenario import PRIVATE_FIELDS, Scenario
+from ui import migration_inputs
 from ui.i18n import is_language_code
 
 LANGUAGE_PARAM = "lang"
@@ -39,6 +40,9 @@ def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         if name == LANGUAGE_PARAM:
             if is_language_code(value):
                 view[name] = value
+        elif name in migration_inputs.PARAMS:
+            if value:
+                view[name] = value[: migration_inputs.MAX_CHARS]  # what it is, settles like a scenario's number
         elif name in VIEW_PARAMS:
             if value.isascii() and value.isalpha() and len(value) <= _VIEW_VALUE_LENGTH:
                 view[name] = value
@@ -96,7 +100,8 @@ def link(report: Report, catalogue: Catalogue, view: Mapping[str, str], *, priva
     """
     bills, scenario = report.focus.bills, report.scenario
     total = bills["cash"].total_usd if bills and (private or not _private_total(scenario, catalogue)) else None
-    text = query({**encode(scenario, catalogue, private=private, total_usd=total), **view})
+    shown = {k: v for k, v in view.items() if private or k not in migration_inputs.PRIVATE_PARAMS}
+    text = query({**encode(scenario, catalogue, private=private, total_usd=total), **shown})
     base = st.context.url
     if not base:
         return f"?{text}"
@@ -111,9 +116,10 @@ def _private_total(scenario: Scenario, catalogue: Catalogue) -> bool:
     return own or any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms)
 
 
-def left_out(scenario: Scenario) -> tuple[str, ...]:
+def left_out(scenario: Scenario, view: Mapping[str, str]) -> tuple[str, ...]:
     """Names of what a link without company numbers does not say, for the line under it."""
     names = [name for name in PRIVATE_FIELDS if getattr(scenario, name) not in (None, ())]
     if any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms):
         names.append("quotes")
+    names += [param for param in sorted(migration_inputs.PRIVATE_PARAMS) if param in view]
     return tuple(names)

@@ -5,19 +5,21 @@ They are no part of the scenario: the address carries them as it carries the Cos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from string import ascii_lowercase
 from typing import Any, Literal
 
 import streamlit as st
 
 from core.catalogue import Catalogue
+from core.messages import Message, message
 from core.migration.compared import usable
 from core.migration.outcome import CodeSize, Done, Migration, MigrationOptions, PathId
 from core.migration.paths import constants
 from core.numbers import EN_DASH
 from core.report import PlatformEstimate, Report
 from core.scenario import Scenario
+from ui import migration_inputs
 from ui.controls import Control, Desk, Values, use
 from ui.frame import View
 from ui.wording import Translate, platform_names
@@ -98,7 +100,22 @@ def _side_control(side: Side) -> Control:
     return Control(f"w_move_{side}", show, take)
 
 
-CONTROLS = (*(_control(name) for name in CHOICES), *(_side_control(side) for side in SIDES))
+CONTROLS = (
+    *(_control(name) for name in CHOICES),
+    *(_side_control(side) for side in SIDES),
+    *migration_inputs.CONTROLS,
+)
+
+
+def settle(view: MutableMapping[str, str]) -> tuple[Message, ...]:
+    """Leave out words that mean nothing here, bring numbers into their limits, and say so."""
+    notes = []
+    for name, words in CHOICES.items():
+        asked = view.get(name)
+        if asked is not None and asked not in words:
+            del view[name]
+            notes.append(message("word_replaced", "warning", name, name=name, given=asked, used=next(iter(words))))
+    return (*notes, *migration_inputs.settle(view))
 
 
 def options(view: Mapping[str, str], report: Report, catalogue: Catalogue) -> MigrationOptions:
@@ -115,6 +132,7 @@ def options(view: Mapping[str, str], report: Report, catalogue: Catalogue) -> Mi
         skill=float(getattr(of["skill"], chosen["skill"])),
         size=chosen["size"],
         assistance=float(getattr(of["assistance"], chosen["agents"])),
+        **migration_inputs.given(view),
     )
 
 

@@ -67,7 +67,7 @@ def months_words(months: float, t: Translator) -> str:
     return t("{n} month", n=text) if text == "1" else t("{n} months", n=text)
 
 
-def cards(found: Migration, path: str, t: Translator) -> str:
+def cards(found: Migration, path: str, t: Translator, *, own_bill: bool = False) -> str:
     """Bill now, what is saved at three speeds, effort, payback with its chance; ``path``: in short the one chosen."""
     savings, chosen = found.savings, found.chosen
     payback, items = chosen.payback, []
@@ -81,7 +81,8 @@ def cards(found: Migration, path: str, t: Translator) -> str:
             StripItem(
                 t("Bill now, {name}", name=savings.today),
                 t("{usd} a month", usd=usd(savings.bill_usd_per_month)),
-                t("{name}: {ratio:ratio} the price, {time:ratio} the hours",
+                (t("your value") + " · " if own_bill else "")
+                + t("{name}: {ratio:ratio} the price, {time:ratio} the hours",
                   name=savings.target, ratio=savings.price_ratio, time=savings.time_ratio),
             ),
             StripItem(
@@ -106,7 +107,7 @@ def cards(found: Migration, path: str, t: Translator) -> str:
             StripItem(
                 t("Payback, delay counted"),
                 months_words(payback.months.p50, t),
-                t("{chance} of cases within {n} months", chance=percent(payback.chance),
+                t("{chance} of cases by month {n}", chance=percent(payback.chance),
                   n=found.options.horizon_months),
                 stop=not math.isfinite(payback.months.p50),
             )
@@ -139,7 +140,7 @@ def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:
     if p.payback is not None:
         low, high = usd(p.payback.cost_usd.p10), usd(p.payback.cost_usd.p90)
         cost = two(f"<b>{escape(usd(p.payback.cost_usd.p50))}</b>", escape(_span(low, high)))
-        chance = t("{chance} within {n} months", chance=percent(p.payback.chance), n=horizon)
+        chance = t("{chance} by month {n}", chance=percent(p.payback.chance), n=horizon)
         back = two(f"<b>{escape(months_words(p.payback.months.p50, t))}</b>", escape(chance))
     return (
         f'<tr{" class=here" if here else ""}><th scope="row" class="p"><b>{escape(p.name)}</b>{tag}</th>'

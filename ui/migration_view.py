@@ -13,7 +13,7 @@ from core.migration.outcome import Migration, MigrationOptions
 from core.migration.patterns import patterns
 from core.scenario import Scenario
 from core.snapshot import snapshot_day
-from ui import markup, migration_code, migration_controls, migration_depth
+from ui import markup, migration_code, migration_controls, migration_depth, migration_inputs, migration_money
 from ui import migration_tables as tables
 from ui.charts import (
     Chart,
@@ -73,7 +73,9 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
             downloads(view, [even])
             return
     migration_controls.draw(view, found)
-    st.html(tables.cards(found, migration_controls.path_name(found, t), t))
+    migration_money.draw(view, found)
+    own = "monthly_bill_usd" in migration_inputs.given(view.desk.view)
+    st.html(tables.cards(found, migration_controls.path_name(found, t), t, own_bill=own))
     charts = _charts(view, found)
     with st.container(key="cards"):
         st.html(markup.CARDS)

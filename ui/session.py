@@ -44,6 +44,7 @@ def start_run(page: str) -> Desk:
     if desk is None:
         catalogue, decoded = read_link(params)
         desk = st.session_state[DESK] = Desk(CONTROLS, catalogue, decoded.scenario, decoded.messages, view=view)
+        desk.messages += migration_controls.settle(desk.view)
     else:
         _follow(desk, params, view, new_page=desk.page != page)
     desk.drawn.clear()
@@ -70,6 +71,9 @@ def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_pag
         desk.unread.clear()
     elif touched:
         controls.take_all(changes, desk)
+    else:
+        return
+    desk.messages += migration_controls.settle(desk.view)
 
 
 def answer(t: Translator, desk: Desk) -> View:

@@ -212,7 +212,7 @@ def _copy_link(view: View) -> None:
     t, scenario = view.t, view.scenario
     st.markdown(t("**Without company numbers**"))
     st.code(address.link(view.report, view.catalogue, view.desk.view), language=None)
-    kept = address.left_out(scenario)
+    kept = address.left_out(scenario, view.desk.view)
     names = {
         "cash_usd": t("cash"),
         "burn_usd_per_month": t("burn"),
@@ -224,6 +224,11 @@ def _copy_link(view: View) -> None:
         "week_value_usd": t("value of a week"),
         "measured": t("your measurements"),
         "quotes": t("your own quotes"),
+        "move_monthly_bill_usd": t("bill of a month"),
+        "move_rate_usd_per_day": t("day rate"),
+        "move_engineers": t("engineers on the move"),
+        "move_hiring_usd": t("hiring"),
+        "move_week_value_usd": t("cost of a week late"),
     }
     listed = ", ".join(names.get(name, name) for name in kept)
     st.markdown(

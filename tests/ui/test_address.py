@@ -364,12 +364,14 @@ def test_a_link_records_the_total_unless_that_gives_company_numbers_away(catalog
 
 def test_what_a_public_link_leaves_out_is_named(catalogue: Catalogue) -> None:
     scenario = preset_scenario("continue_70b", catalogue)
-    assert "cash_usd" in address.left_out(scenario)
-    assert not {"quotes", "measured"} & set(address.left_out(scenario))
+    assert "cash_usd" in address.left_out(scenario, {})
+    assert not {"quotes", "measured"} & set(address.left_out(scenario, {}))
     measured = (OwnRun(accelerator_id="h100_sxm", chips=64, tokens_per_s_per_chip=900.0),)
-    assert "measured" in address.left_out(scenario.model_copy(update={"measured": measured}))
+    assert "measured" in address.left_out(scenario.model_copy(update={"measured": measured}), {})
     quoted = scenario.platforms[0].model_copy(update={"quote_usd_per_chip_hour": 2.0})
-    assert "quotes" in address.left_out(scenario.model_copy(update={"platforms": (quoted, *scenario.platforms[1:])}))
+    assert "quotes" in address.left_out(
+        scenario.model_copy(update={"platforms": (quoted, *scenario.platforms[1:])}), {}
+    )
 
 
 def test_desks_are_independent(catalogue: Catalogue) -> None:

@@ -60,8 +60,8 @@ def test_the_title_of_cash_says_both_cases_and_what_never_comes() -> None:
         return migration_cash_chart(cash(saving), STYLE, "light").title
 
     assert title(44e3) == "Cash is back by month 1.7, in a bad case by month 6.4"
-    assert title(6e3) == "Cash is back by month 12, in a bad case not within 18"
-    assert title(1e3) == "Cash is not back within 18 months of the switch"
+    assert title(6e3) == "Cash is back by month 12, in a bad case not by month 18"
+    assert title(1e3) == "Cash is not back by month 18 after the switch"
 
 
 @settings(max_examples=25)
@@ -104,13 +104,13 @@ def test_days_are_named_beside_what_was_reported(scheme: Scheme) -> None:
 def test_the_calendar_begins_on_its_monday_and_stops_on_its_day() -> None:
     chart = migration_timeline_chart(TIMELINE, 4.0, 0.22, MONDAY, STYLE, "light")
     figure = checked(chart)
-    assert chart.title == "Stop after 4 weeks if the port is under 22\N{NO-BREAK SPACE}% MFU"
+    assert chart.title == "Stop at week 4 if the port is still under 22\N{NO-BREAK SPACE}% MFU"
     assert any("4 Jan 2027" in note.text for note in figure.layout.annotations)
     frame = chart.frame()
     assert frame["begin"].iloc[0] == "2026-12-07"
     assert frame["end"].iloc[-1] == (MONDAY + timedelta(weeks=14)).isoformat()
     nothing = migration_timeline_chart(TIMELINE, None, 0.22, MONDAY, STYLE, "light")
-    assert "Nothing to earn" in nothing.title
+    assert nothing.title == "No date to begin: the move earns less than it costs"
     assert migration_timeline_chart((), None, None, MONDAY, STYLE, "light").figure is None
 
 

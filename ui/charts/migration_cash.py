@@ -40,11 +40,11 @@ def cash_title(cash: CashCurve, t: Translate = identity) -> str:
     words: dict[str, object] = {"n": f"{horizon:.0f}"}
     if usual is None:
         if cash.p50[-1] < 0:
-            return fill(t("Cash is not back within {n} months of the switch"), words)
+            return fill(t("Cash is not back by month {n} after the switch"), words)
         return t("The move costs nothing that would have to come back")
     words |= {"usual": month_text(usual)}
     if bad is None:
-        return fill(t("Cash is back by month {usual}, in a bad case not within {n}"), words)
+        return fill(t("Cash is back by month {usual}, in a bad case not by month {n}"), words)
     words |= {"bad": month_text(bad)}
     return fill(t("Cash is back by month {usual}, in a bad case by month {bad}"), words)
 
