@@ -14,18 +14,21 @@ MIGRATION_SENTENCES: dict[str, str] = {
     ),
     "verdict_move_no_bill": N_("**There is no bill to save on.** {why}"),
     "verdict_move_pays": N_(
-        "**Moving to {target} pays back {months} of use: it saves {saving:usd} a month at {speed}.** {path} takes about {days:int} engineer-days and {cost:usd}; within {horizon:int} months it has paid in {chance:pct} of simulated cases."
+        '**Moving to {target} {months} of use: it saves {saving:usd} a month at {speed}.** The path "{path}" takes about {days} and {cost:usd}; by month {horizon:int} it has paid in {chance:pct} of simulated cases.'
     ),
     "verdict_move_late": N_(
-        "**Moving to {target} saves {saving:usd} a month at {speed}, too little to pay back within {horizon:int} months.** {path} takes about {days:int} engineer-days and {cost:usd}, in the middle case paid back {months}; within {horizon:int} months in {chance:pct} of simulated cases."
+        '**Moving to {target} saves {saving:usd} a month at {speed}, too little to pay back by month {horizon:int}.** The path "{path}" takes about {days} and {cost:usd}; {chance:pct} of simulated cases pay back by then, and the middle case {months}.'
     ),
     "verdict_move_unknown": N_("**Whether a move pays cannot be said here.** {problem}"),
     "speed_reached_first_try": N_("first-try speed"),
     "speed_reached_tuned": N_("tuned speed"),
     "speed_reached_vendor": N_("vendor-recipe speed"),
-    "months_few": N_("after {n:.1f} months"),
-    "months_many": N_("after {n:int} months"),
-    "months_never": N_("never"),
+    "months_few": N_("pays back after {n:.1f} months"),
+    "months_many": N_("pays back after {n:int} months"),
+    "months_decades": N_("pays back after more than {years:int} years"),
+    "months_never": N_("never pays back"),
+    "days_of_work": N_("{n:int} engineer-days"),
+    "days_of_work_few": N_("{n:.1f} engineer-days"),
     "migration_dearer": N_(
         "At {price:ratio} the hourly price for {time:ratio} the hours, it pays only if {today} rises above {rises:rate} or {target} falls below {falls:rate}."
     ),
@@ -41,9 +44,9 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_same": N_("{today} is both where the work runs and where it is to go; choose another of the two."),
     "migration_unpriced": N_("What a month would cost on both platforms is not known, so only a trial can be advised."),
     "migration_chance": N_(
-        "It has paid for itself within {months:int} months in {chance:pct} of simulated cases; in the median case {median}."
+        "By month {months:int} it has paid for itself in {chance:pct} of simulated cases; the middle case {median}."
     ),
-    "migration_trial": N_("Before any rewrite, try it with TorchTPU for {days:int} days, with a written end."),
+    "migration_trial": N_("Before any rewrite, spend {days:int} days on a trial with a written end: {path}."),
     "migration_unread": N_("No code was read: the days are those of typical code of this size."),
     "migration_from_jax": N_(
         "JAX code runs on {target} nearly as it is: the days here are those of moving PyTorch code."
@@ -51,10 +54,10 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_from_maxtext": N_("MaxText runs on {target} as it is: the days here are those of moving PyTorch code."),
     "migration_from_nothing": N_("There is no code to move yet: the days here are those of moving PyTorch code."),
     "migration_found_nothing": N_(
-        "Nothing that ties it to a GPU was found in what was read ({files:int} files); the days are those of the phases."
+        "Nothing that ties it to a GPU was found in the code that was read (files: {files:int}); the days are those of the phases."
     ),
     "migration_high": N_(
-        "These days are high for a small port by one person: the two public reports of engineer-days lie near the P10 or below it."
+        "For little code and one person these days run high: public reports of such ports took about as few as the quickest tenth of cases here, or fewer."
     ),
     "migration_alternative": N_(
         "Not in these figures: a move you could really make helps you bargain where you are; one buyer reportedly got about {share:pct} off, here {usd:usd} a month."
@@ -71,12 +74,12 @@ MIGRATION_SENTENCES: dict[str, str] = {
     # What is read and what is left out (core.migration.source_file, core.migration.archives, core.migration.sources)
     "skip_many": N_("{n:int} files are not read, {first} among them: {why}."),
     "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
-    "skip_others": N_("{n:int} files of kinds that hold nothing to look for ({kinds}) are not read."),
-    "skip_others_plain": N_("{n:int} files of kinds that hold nothing to look for are not read."),
+    "skip_others": N_("Of kinds that hold nothing to look for ({kinds}), and so not read: {n:int}."),
+    "skip_others_plain": N_("Of kinds that hold nothing to look for, and so not read: {n:int}."),
     "skip_other": N_("of a kind that holds nothing to look for"),
-    "skip_rest_files": N_("{limit:int} files are read, the most; {n:int} more are not, {first} the first of them."),
+    "skip_rest_files": N_("{limit:int} files are read, the most; {n:int} more left out, {first} the first of them."),
     "skip_rest_files_unknown": N_("{limit:int} files are read, the most; {first} and what follows are not."),
-    "skip_rest_bytes": N_("{limit:int} MB are read, the most; {n:int} more files are not, {first} the first of them."),
+    "skip_rest_bytes": N_("{limit:int} MB are read, the most; {n:int} more left out, {first} the first of them."),
     "skip_rest_bytes_unknown": N_("{limit:int} MB are read, the most; {first} and what follows are not."),
     "skip_binary": N_("binary, not text"),
     "skip_encoding": N_("not text in UTF-8"),
@@ -109,15 +112,17 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "scan_no_path": N_("{path} is not there; name a folder, a file or a .zip archive."),
     "scan_special": N_("{path} is no folder and no file; name a folder, a file or a .zip archive."),
     "scan_one_skipped": N_("{path}: {why}."),
-    "scan_counted": N_("{n:int} places in {files:int} files, {lines:int} lines."),
-    "scan_nothing": N_("Nothing that ties the code to an NVIDIA GPU in {files:int} files, {lines:int} lines."),
+    "scan_counted": N_("Places found: {n:int}. Files read: {files:int}, lines: {lines:int}."),
+    "scan_nothing": N_(
+        "Nothing that ties the code to an NVIDIA GPU was found. Files read: {files:int}, lines: {lines:int}."
+    ),
     "scan_left_out": N_("Not read:"),
     "scan_blocks": N_("Blocks the move"),
     "scan_heavy": N_("Heavy"),
     "scan_moderate": N_("Moderate"),
     "scan_light": N_("Light"),
     "scan_more": N_("and {n:int} more; --json lists all"),
-    "scan_pattern": N_("{id}  {what} ({n:int}): {places}. Instead: {remedy}."),
+    "scan_pattern": N_("{id}  {what} ({n:int}): {places}. {remedy}."),
     "scan_no_files": N_("No file was read."),
     "scan_days": N_("Engineer-days to target MFU on the way to each, P10 / P50 / P90:"),
     # Python that cannot be read (core.migration.scan)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.messages import Message, Severity, message
 from core.migration.finding import Scan
 from core.migration.outcome import Blocker, BlockerKind, Decision, MigrationOptions, PathAnswer, Savings
-from core.migration.paths import constants
+from core.migration.paths import constants, paths
 from core.report import Report
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ BLOCKERS: Mapping[BlockerKind, tuple[str, ...]] = MappingProxyType(
 
 SMALL = ("single_file", "nanogpt")
 """Sizes of code at which the public reports of engineer-days lie near the P10 of the model or below it."""
+
+MAX_MONTHS = 120
+"""A payback later than this is said to be later than this: no one plans by a figure so far off."""
 
 LIKELY, UNLIKELY = 0.8, 0.2
 """Chances of paying back within the horizon: from the first on go, below the second no-go."""
@@ -60,7 +63,12 @@ def decide(
     No-go where it does not pay. Go where it very likely does, nothing blocks, the code was read and the path has a
     future. Try first in between: a few days tell.
     """
-    trial = message("migration_trial", "note", days=constants(catalogue)["trial_days"].likely)
+    trial = message(
+        "migration_trial",
+        "note",
+        days=constants(catalogue)["trial_days"].likely,
+        path=next(p.name for p in paths(catalogue) if p.trial),
+    )
     blocking = tuple(
         message(
             "migration_blocker" if b.places > 1 else "migration_blocker_one",
@@ -116,7 +124,13 @@ def _months(path: PathAnswer) -> Message:
     months = path.payback.months.p50
     if not math.isfinite(months):
         return message("months_never")
+    if months > MAX_MONTHS:
+        return message("months_decades", years=MAX_MONTHS / 12)
     return message("months_few" if months < 10 else "months_many", n=months)
+
+
+def _days(days: float) -> Message:
+    return message("days_of_work_few" if days < 9.95 else "days_of_work", n=days)
 
 
 def _why_not(savings: Savings) -> Message:
@@ -169,5 +183,5 @@ def verdict_of(
         saving=end.saving_usd_per_month.p50,
         speed=message(f"speed_reached_{end.speed}"),
         cost=path.payback.cost_usd.p50,
-        days=path.effort.days.p50,
+        days=_days(path.effort.days.p50),
     )

@@ -36,13 +36,15 @@ def days_text(days: float) -> str:
 def effort_title(spread: Spread, density: EffortDensity, t: Translate = identity) -> str:
     """The middle of the days, beside what was reported."""
     reported = sorted(days for _, days in density.reports)
-    words: dict[str, object] = {"days": days_text(spread.p50)}
+    days = days_text(spread.p50)
+    work = t("1 engineer-day") if days == "1" else fill(t("{days} engineer-days"), {"days": days})
+    words: dict[str, object] = {"work": work}
     if not reported:
-        return fill(t("{days} engineer-days; no public report states any"), words)
+        return fill(t("{work}; no public report states any"), words)
     words |= {"low": days_text(reported[0]), "high": days_text(reported[-1])}
     if words["low"] == words["high"]:
-        return fill(t("{days} engineer-days; the public report says {low}"), words)
-    return fill(t("{days} engineer-days; public reports say {low} to {high}"), words)
+        return fill(t("{work}; the public report says {low}"), words)
+    return fill(t("{work}; public reports say {low} to {high}"), words)
 
 
 def _smooth(y: np.ndarray) -> np.ndarray:

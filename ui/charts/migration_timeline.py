@@ -56,12 +56,12 @@ def weeks_words(weeks: float) -> str:
 def timeline_title(stop_week: float | None, mfu: float | None, t: Translate = identity) -> str:
     """When to stop, and by what."""
     if stop_week is None:
-        return t("Nothing to earn, so there is no date to begin")
+        return t("No date to begin: the move earns less than it costs")
     words: dict[str, object] = {"weeks": weeks_words(stop_week)}
     if mfu is None:
-        return fill(t("Stop after {weeks} weeks if the port does not run by then"), words)
+        return fill(t("Stop at week {weeks} if the port does not run by then"), words)
     words["mfu"] = percent(mfu)
-    return fill(t("Stop after {weeks} weeks if the port is under {mfu} MFU"), words)
+    return fill(t("Stop at week {weeks} if the port is still under {mfu} MFU"), words)
 
 
 def migration_timeline_chart(

@@ -143,7 +143,7 @@ def test_code_that_stays_behind_takes_fewer_days(folder, scanned):
 def test_lines_for_a_reader(folder, capsys):
     assert main(["scan", str(folder)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("8 places in 7 files, ")
+    assert lines[0].startswith("Places found: 8. Files read: 7, lines: ")
     at = {heading: lines.index(next(x for x in lines if x.startswith(heading))) for heading in ("Blocks", "Moderate")}
     assert at["Blocks"] < at["Moderate"]
     assert any(line.startswith("P10") and "ops/k.cu:1" in line for line in lines)
@@ -155,7 +155,7 @@ def test_lines_for_a_reader(folder, capsys):
 def test_nothing_found_is_said(tmp_path, capsys):
     (tmp_path / "a.py").write_text("print(1)\n")
     assert main(["scan", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("Nothing that ties the code to an NVIDIA GPU in 1 files")
+    assert capsys.readouterr().out.startswith("Nothing that ties the code to an NVIDIA GPU was found. Files read: 1, ")
 
 
 def test_a_folder_without_files_is_said(tmp_path, capsys, scanned):
