@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import FUNCTIONS, Module, Rule, rule
+from core.migration.python_module import FUNCTIONS, Module, Rule, once, rule
 from core.migration.references import (
     Reference,
     argument_of,
@@ -55,7 +55,7 @@ PEAK = re.compile(
 GPU_NAME = re.compile(
     r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
 )
-ENVIRONMENT = re.compile(r"^(NCCL|CUDA|TORCH_NCCL)_[A-Z0-9_]+$")
+ENVIRONMENT = re.compile(r"^((TORCH_)?NCCL|CUDA|(PY)?TORCH_CUDA)_[A-Z0-9_]+$")
 
 
 def is_cuda(node: ast.AST | None) -> bool:
@@ -100,7 +100,7 @@ def _means_device(module: Module, node: ast.Constant) -> bool:
             call = module.parent(up)
             return isinstance(call, ast.Call) and _is_device_argument(module, call, up)
         elif isinstance(up, ast.Assign):
-            return any(_names_device(target) for target in up.targets) and below is up.value
+            return below is up.value and any(_names_device(t) or _is_placed(module, t) for t in up.targets)
         elif isinstance(up, ast.AnnAssign | ast.NamedExpr):
             return below is up.value and _names_device(up.target)
         elif isinstance(up, ast.Dict):
@@ -116,6 +116,27 @@ def _means_device(module: Module, node: ast.Constant) -> bool:
             return False
         below = up
     return False
+
+
+def _is_placed(module: Module, target: ast.AST) -> bool:
+    """Whether a name of no such meaning is given as a device where it is used: ``arg = "cuda:0"; device(arg)``."""
+    if not isinstance(target, ast.Name):
+        return False
+    scope = module.scope(target)
+    return any(scope in (at, module.tree) for at in _placed(module).get(target.id, ()))
+
+
+@once
+def _placed(module: Module) -> dict[str, set[ast.AST]]:
+    """Names that this file gives as devices, with the scopes where it does."""
+    names: dict[str, set[ast.AST]] = {}
+    for call in module.nodes(ast.Call):
+        moves = isinstance(call.func, ast.Attribute) and call.func.attr == "to"
+        first = call.args[:1] if moves or module.resolve(call.func) in DEVICE_FIRST else []
+        for given in (*first, *(k.value for k in call.keywords if k.arg in ("device", "device_type", "map_location"))):
+            if isinstance(given, ast.Name):
+                names.setdefault(given.id, set()).add(module.scope(given))
+    return names
 
 
 def _is_default(call: ast.Call, argument: ast.AST) -> bool:
@@ -199,6 +220,8 @@ def cuda_names(module: Module, node: ast.Module) -> Iterator[Hit]:
             yield from found(module, ref.node, "P30")
         elif GPU_TENSOR.match(dotted):
             yield from found(module, ref.node, "P01")
+        elif dotted == "torch.cuda" and isinstance(module.parent(ref.node), ast.Return):
+            yield from found(module, ref.node, "P02", 0.8)  # a module of calls that others make
         elif _is_api(ref) and not _only_guards(module, ref) and not _of_device(module, ref.node):
             yield from found(module, ref.node, "P02", 0.95)
 
@@ -342,13 +365,28 @@ def _sets(module: Module, name: ast.Constant) -> bool:
     up = module.parent(name)
     if isinstance(up, ast.Subscript):
         statement = module.parent(up)
-        hidden = isinstance(statement, ast.Assign) and text_of(statement.value) in ("", "-1")  # no GPU at all
-        return isinstance(up.ctx, ast.Store) and module.resolve(up.value) == "os.environ" and not hidden
+        value = text_of(statement.value) if isinstance(statement, ast.Assign) else None
+        hidden = name.value == "CUDA_VISIBLE_DEVICES" and value in ("", "-1")  # no GPU at all
+        return isinstance(up.ctx, ast.Store) and not hidden and _is_environment(module, up.value)
     if isinstance(up, ast.Dict):
         call = module.parent(up)
-        return isinstance(call, ast.Call) and module.resolve(call.func) == "os.environ.update"
+        given = call.arg if isinstance(call, ast.keyword) else key_of(call, up) if isinstance(call, ast.Dict) else None
+        updates = isinstance(call, ast.Call) and (module.resolve(call.func) or "") == "os.environ.update"
+        return updates or (name in up.keys and given in ("env", "env_vars", "environment"))
     setters = ("os.environ.setdefault", "os.putenv")
     return isinstance(up, ast.Call) and module.resolve(up.func) in setters and name is up.args[0]
+
+
+def _is_environment(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the environment of this process, or a copy of it for another."""
+    if module.resolve(node) == "os.environ":
+        return True
+    for bound in module.bindings(node):
+        if isinstance(bound, ast.Call):
+            parts = (bound.func, *bound.args)
+            if any((module.resolve(part) or "").startswith("os.environ") for part in parts):
+                return (module.resolve(bound.func) or "") in ("os.environ.copy", "copy.deepcopy", "copy.copy", "dict")
+    return False
 
 
 @rule(ast.Assign)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule
+from core.migration.python_module import Module, Rule, once, rule
 from core.migration.references import Reference, found, found_import, imports, keyword, references, text_of
 
 EXTENSION = re.compile(
@@ -23,7 +22,8 @@ _KERNELS = (
 )
 KERNELS = frozenset(_KERNELS.split())
 JIT = re.compile(r"^triton\.(runtime\.jit\.)?(jit|JITFunction)$")
-FLASH = re.compile(r"^(flash_attn|flash_attn_interface|flash_attn_3|flash_attn_2_cuda)\b")
+_FLASH = ("flash_attn", "flash_attn_interface", "flash_attn_3", "flash_attn_2_cuda", "ring_flash_attn")
+FLASH = re.compile(rf"^({'|'.join(_FLASH)})\b")
 RAGGED = re.compile(r"varlen|bert_padding|unpad")
 PADDING = re.compile(r"bert_padding|unpad")
 FLASH_TEXT = re.compile(r"flash[-_]?att(entio)?n", re.IGNORECASE)
@@ -50,7 +50,7 @@ def packages(module: Module, node: ast.Module) -> Iterator[Hit]:
             if plain and (isinstance(imported.statement, ast.Import) or not triton):
                 triton = True
                 yield from found_import(module, imported, "P11", seen, 0.95)
-        elif top in ("flash_attn", "flash_attn_interface", "flash_attn_3", "flash_attn_2_cuda"):
+        elif top in _FLASH:
             if not PADDING.search(dotted):  # a kernel all the same, if of joined sequences
                 yield from found_import(module, imported, "P12", seen, 0.95)
         elif top == "xformers":
@@ -144,7 +144,7 @@ def _runs_flash(call: ast.Call) -> bool:
     return mask is None or (causal is not None and isinstance(causal.value, ast.Constant))
 
 
-@lru_cache(maxsize=1)
+@once
 def _selects_sdpa(module: Module) -> bool:
     """Whether the file asks which attention there is, or picks one."""
     return any(text.value == "scaled_dot_product_attention" for text in module.nodes(ast.Constant)) or any(
@@ -180,6 +180,8 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield from found(module, node, "P12", 0.85)
     elif name in ("enable_xformers_memory_efficient_attention", "set_use_memory_efficient_attention_xformers"):
         yield from found(module, node, "P13", 0.95)
+    elif name in ("import_module", "__import__") and node.args and _is_compiled(text_of(node.args[0]) or ""):
+        yield from found(module, node, "P10")
     elif name == "get_kernel" and node.args and any(FLASH_TEXT.search(t) for t in _texts(module, node.args[0])):
         yield from found(module, node, "P12")
     for given in node.keywords:
@@ -194,7 +196,9 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
 
 
 def _may_be_true(node: ast.expr) -> bool:
-    """Whether an option is on, or on under a condition: ``True if small else None``."""
+    """Whether an option is on, or on under a condition: ``True if small else None``, ``bits == 4``."""
+    if isinstance(node, ast.Compare):
+        return True
     parts = (node.body, node.orelse) if isinstance(node, ast.IfExp) else (node,)
     return any(isinstance(part, ast.Constant) and part.value is True for part in parts)
 

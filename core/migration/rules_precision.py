@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule
+from core.migration.python_module import Module, Rule, once, rule
 from core.migration.references import (
     PACKAGES,
     found,
@@ -38,6 +37,7 @@ FP8 = re.compile(r"^(transformer_engine|msamp|torchao\.float8|torchao\.prototype
 FP8_ENGINE = re.compile(
     r"^transformer_engine\.(\w+\.)*(fp8_\w*autocast|fp8_model_init|autocast|\w*(Linear|MLP|Layer|Attention))$"
 )
+FP8_RECIPE = re.compile(r"^accelerate\.([\w.]+\.)?(FP8|AO|TE|MSAMP)RecipeKwargs$")
 FP8_CALLS = re.compile(r"^torch\._scaled_(grouped_)?mm(_v2)?$|^torch\.nn\.functional\.scaled_(grouped_)?mm$")
 FP8_TYPE = re.compile(r"^torch\.float8_e\w+$")
 INT4 = re.compile(
@@ -56,6 +56,8 @@ def names(module: Module, node: ast.Module) -> Iterator[Hit]:
     for imported in imports(module):
         if FP8.match(imported.package) and imported.package not in packages and not host:
             packages.add(imported.package)
+            yield from found_import(module, imported, "P16", seen)
+        elif FP8_RECIPE.match(imported.dotted):
             yield from found_import(module, imported, "P16", seen)
         elif INT4.match(imported.dotted):
             yield from found_import(module, imported, "P38", seen)
@@ -144,6 +146,19 @@ def _is_bfloat16(module: Module, node: ast.AST) -> bool:
     return module.resolve(node) == "torch.bfloat16"
 
 
+@rule(ast.Constant)
+def settings(module: Module, node: ast.Constant) -> Iterator[Hit]:
+    """P16, P23: a precision under its name in a table: ``options["mixed_precision"] = "fp16"``."""
+    if node.value not in (*HALF_TEXTS, "fp8") or not module.imports & PACKAGES:
+        return
+    up = module.parent(node)
+    named = key_of(up, node) if isinstance(up, ast.Dict) else None
+    if isinstance(up, ast.Assign) and isinstance(up.targets[0], ast.Subscript):
+        named = text_of(up.targets[0].slice)
+    if named is not None and named.casefold() in ("precision", "mixed_precision", "accelerate_mixed_precision"):
+        yield from found(module, node, "P16" if node.value == "fp8" else "P23", 0.8)
+
+
 @rule(ast.Call)
 def calls(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P23: ``.half()`` and options that ask for fp16. P24: the steps of a loss scaler. P48: ``.double()``."""
@@ -158,12 +173,14 @@ def calls(module: Module, node: ast.Call) -> Iterator[Hit]:
         if half is not None and isinstance(half.value, ast.Constant) and half.value.value is True:
             yield from found(module, half.value, "P23", 0.8)
         given = keyword(node, *PRECISION_NAMES)
-        if given is not None and text_of(given.value) in HALF_TEXTS:
-            yield from found(module, given.value, "P23", 0.8)
+        if given is not None and text_of(given.value) in (*HALF_TEXTS, "fp8"):
+            yield from found(module, given.value, "P16" if text_of(given.value) == "fp8" else "P23", 0.8)
 
 
 def _of_torch(module: Module, node: ast.AST) -> bool:
     """Whether an expression may be a tensor or a module of PyTorch."""
+    if isinstance(node, ast.Call) and node.args and module.resolve(node.func) in ("copy.deepcopy", "copy.copy"):
+        node = node.args[0]
     return "torch" in module.imports and module.value(node) in ("tensor", "host_tensor", "module", "unknown")
 
 
@@ -180,7 +197,7 @@ def is_scaler(module: Module, node: ast.expr) -> bool:
     return "scaler" in name.casefold() and name in _unscaled(module)
 
 
-@lru_cache(maxsize=1)
+@once
 def _unscaled(module: Module) -> frozenset[str]:
     """Names on which this file calls ``unscale_``, or ``scale`` with a backward pass of the result."""
     found_names = set()
@@ -193,4 +210,4 @@ def _unscaled(module: Module) -> frozenset[str]:
     return frozenset(found_names)
 
 
-RULES: tuple[Rule, ...] = (names, calls)
+RULES: tuple[Rule, ...] = (names, settings, calls)

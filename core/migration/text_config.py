@@ -15,6 +15,7 @@ ANY = re.compile(r"(?!false$|no$|off$|none$|null$|~$|0$|$).*", re.DOTALL)
 HALF = re.compile(r"fp16|float16|half|torch\.float16|16|16-mixed|16-true|fp16-mixed|f16")
 MANY = re.compile(r"[2-9]|[1-9]\d+")
 CUDA = re.compile(r"cuda(:\d+)?|gpu")
+QUANTIZED = r"quant_method|quanti[sz](ation|e)(_method|_type|_backend)?"
 
 
 # Last key, value (both in small letters), pattern, how sure. The first that fits counts.
@@ -33,6 +34,7 @@ SETTINGS: tuple[tuple[re.Pattern[str], re.Pattern[str], str, float], ...] = tupl
         ),
         (r"mixed_precision|precision", "fp8|transformer-engine(-float16)?", "P16", SURE),
         (r"(use_)?fp8(_training|_enabled)?|use_transformer_engine", ON, "P16", LIKELY),
+        (r"(\w+_)?fp8_(format|recipe)", ANY, "P16", LIKELY),
         (r"transformer_impl", "transformer_engine", "P16", SURE),
         (r"(allow_|use_)?tf32|cudnn_(benchmark|deterministic|enabled)", ON, "P25", SURE),
         (r"(dataloader_)?pin_memory", ON, "P26", LIKELY),
@@ -40,8 +42,8 @@ SETTINGS: tuple[tuple[re.Pattern[str], re.Pattern[str], str, float], ...] = tupl
         (r"use_cuda_graphs?|enable_cuda_graph|cuda_graphs?", ON, "P29", SURE),
         (r"optim(izer)?(_type|_name)?", r".*(8bit|bnb).*", "P14", SURE),
         (r"load_in_[48]bit|use_8bit_adam|use_adam8bit", ON, "P14", SURE),
-        (r"quant_method|quantization|quantize", r"bitsandbytes|bnb.*|nf4", "P14", SURE),
-        (r"quant_method|quantization|quantize", r"gptq.*|awq.*|exl2", "P38", SURE),
+        (QUANTIZED, r"bitsandbytes|bnb.*|nf4", "P14", SURE),
+        (QUANTIZED, r"gptq.*|awq.*|exl2", "P38", SURE),
         (r"optim(izer)?(_type|_name)?", r".*(fused).*", "P32", LIKELY),
         (r"use_fused_adamw?|fused_adamw?|fused_optimizer", ON, "P32", LIKELY),
         (
@@ -96,6 +98,7 @@ ACCELERATE = frozenset(("compute_environment", "distributed_type"))
 def config_hits(entries: Iterable[Entry]) -> Iterator[Hit]:
     """What the settings of a config say; the config of a tool as a whole counts once."""
     said, top = set[str](), set[str]()
+    on = set[tuple[str, tuple[str, ...]]]()  # patterns of the tables that hold them
     for entry in entries:
         if len(entry.path) == 1:
             top.add(entry.path[0])
@@ -120,6 +123,9 @@ def config_hits(entries: Iterable[Entry]) -> Iterator[Hit]:
         found = setting_pattern(tuple(part for part in entry.path if not part.isdigit()), entry.value)
         if found is None or (found[0] == "P17" and "P17" in said):
             continue
+        if name.lower() in ("enabled", "enable") and (found[0], entry.path[:-1]) in on:
+            continue  # {"fp16": {"fp16": true, "enabled": true}}
+        on.add((found[0], entry.path[:-1]))
         if found[0] == "P17":
             said.add("P17")
         yield Hit(entry.line, found[0], found[1])

@@ -24,6 +24,7 @@ PACKAGES: tuple[tuple[str, str, float], ...] = (
     (r"transformer-engine(?!-jax)(-.*)?|transformerengine", "P16", SURE),
     (r"deepspeed(-.*)?", "P17", SURE),
     (r"auto-gptq|gptqmodel|autoawq(-.*)?|exllamav2", "P38", SURE),
+    (r"torchao(-.*)?", "P38", UNSURE),
     (r"megablocks|grouped-gemm|tutel|deep-ep", "P39", SURE),
     (r"vllm|sglang", "P40", SURE),
     (r"accelerate", "P41", LIKELY),
@@ -36,7 +37,8 @@ _JAX = re.compile(r"jax.*")  # JAX code runs elsewhere as it is, whatever wheel 
 _CUDA_WHEEL = re.compile(r"\+cu1\d\d?(?!\d)|download\.pytorch\.org/whl/(?:[a-z]+/)?cu1\d\d?(?!\d)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FROM_GIT = re.compile(r"(?:git\+|git@|git://)\S*?/([A-Za-z0-9._-]+?)(?:\.git)?(?:[@#]\S*)?$")
-_WHEEL = re.compile(r"(?:https?|file)://\S*/([A-Za-z0-9_.]+)-\d\S*?\.(?:whl|tar\.gz)")
+_WHEEL = re.compile(r"(?:^|/)([A-Za-z0-9_.]+)-\d[^/\s]*\.(?:whl|tar\.gz)")
+_AT_PLACE = re.compile(r"\s+@\s+|\s*@\s*(?=(?:[a-z]+\+)?(?:https?|ssh|git|file)://)")
 
 
 def package_pattern(name: str) -> tuple[str, float] | None:
@@ -60,11 +62,11 @@ def requirement_pattern(text: str) -> tuple[str, float] | None:
     (('P13', 0.95), ('P54', 0.95))
     """
     text = text.strip()[:2000]
-    name = re.split(r"\s+@\s+", text)[0] if " @ " in text else text
+    name = _AT_PLACE.split(text, maxsplit=1)[0]
     found = _NAME.match(name.rsplit("::", 1)[-1])
     from_place = _FROM_GIT.search(text.split()[0] if text else "") or _WHEEL.search(text)
     hit = None
-    if from_place is not None and ("://" in name or name.startswith("git")):
+    if from_place is not None and ("://" in name or name.startswith("git") or name.endswith((".whl", ".tar.gz"))):
         hit = package_pattern(from_place[1])
     elif found is not None and "://" not in name:
         hit = package_pattern(found[0])
@@ -208,6 +210,7 @@ def conda_lock_hits(text: str) -> Iterator[Hit]:
             yield from hit_of(entry.line, package_pattern(entry.value))
 
 
+OF_REQUIREMENTS = ("requires", "requirements", "deps", "dependencies", "extras")
 REQUIREMENTS_OF_SETUP = {"install_requires", "setup_requires", "extras_require", "tests_require"}
 
 
@@ -224,8 +227,9 @@ def setup_py_hits(text: str) -> Iterator[Hit]:
         if isinstance(node, ast.keyword) and node.arg in REQUIREMENTS_OF_SETUP:
             value = node.value
         elif isinstance(node, ast.Assign):
-            names = {target.id.lower() for target in node.targets if isinstance(target, ast.Name)}
-            if any(name in REQUIREMENTS_OF_SETUP or name.endswith(("requires", "requirements")) for name in names):
+            tables = (t.value if isinstance(t, ast.Subscript) else t for t in node.targets)  # extras["gpu"] = [...]
+            names = {table.id.lower() for table in tables if isinstance(table, ast.Name)}
+            if any(name in REQUIREMENTS_OF_SETUP or name.endswith(OF_REQUIREMENTS) for name in names):
                 value = node.value
         if value is None:
             continue

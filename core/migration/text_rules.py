@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from core.migration.finding import Hit
-from core.migration.marked_text import Entry, JsonError, json_entries, toml_entries, yaml_entries
+from core.migration.marked_text import Entry, JsonError, json_entries, toml_entries, without_comment, yaml_entries
 from core.migration.source_file import SourceFile
 from core.migration.text_config import config_hits
 from core.migration.text_cuda import cuda_hits
@@ -83,11 +83,22 @@ def _yaml_hits(name: str, text: str) -> Iterator[Hit]:
     if name.startswith("conda-lock"):
         yield from one_image(conda_lock_hits(text))
         return
-    entries = list(yaml_entries(text))
+    entries = list(_json_in_yaml(text) or yaml_entries(text))
     if any(entry.path == ("dependencies",) and entry.table for entry in entries):
         yield from one_image(environment_hits(entries))
     yield from config_hits(entries)
     yield from _job_hits(entries)
+
+
+def _json_in_yaml(text: str) -> list[Entry]:
+    """The values of a YAML text that is a table in brackets over many lines, as JSON with comments; none otherwise."""
+    lines = [without_comment(line) for line in text.split("\n")]
+    if not next((line for line in lines if line.strip()), "").lstrip().startswith("{"):
+        return []
+    try:
+        return list(json_entries("\n".join(lines)))
+    except JsonError:
+        return []
 
 
 def _job_hits(entries: Iterable[Entry]) -> Iterator[Hit]:

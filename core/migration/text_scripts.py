@@ -135,9 +135,14 @@ def command_hits(words: Sequence[Word], inner: bool = False, exported: bool = Fa
 
 def _value_hits(value: str, line: int) -> Iterator[Hit]:
     """A variable that holds a command or options: ``LAUNCHER="torchrun --nproc_per_node 8"``."""
-    parts = value.split()
-    if parts and (parts[0].startswith("-") or _name(parts[0]) in PROGRAMS or parts[0] in ("python", "python3")):
-        yield from command_hits([Word(part, line) for part in parts], inner=True)
+    words, last = list[Word](), 0
+    for part in re.finditer(r"[^\s\\]\S*", value):
+        line += value.count("\n", last, part.start())
+        last = part.start()
+        words.append(Word(part[0], line))
+    first = words[0].text if words else ""
+    if first.startswith("-") or _name(first) in PROGRAMS or first in ("python", "python3"):
+        yield from command_hits(words, inner=True)
 
 
 def _program_hits(words: Sequence[Word], inner: bool) -> Iterator[Hit]:
@@ -243,7 +248,17 @@ def docker_hits(text: str) -> Iterator[Hit]:
                     if i == 0 or equals:
                         yield from hit_of(number + part.line - 1, variable_pattern(key, value if equals else "0"))
         elif word in ("RUN", "CMD", "ENTRYPOINT"):
-            yield from shell_hits(_exec_form(rest), number - 1)
+            yield from shell_hits(_filled_in(_exec_form(rest), defaults), number - 1)
+
+
+def _filled_in(script: str, defaults: dict[str, tuple[str, int]]) -> str:
+    """A script with the defaults of ARG in the place of their names, where a default is one word."""
+
+    def value(found: re.Match[str]) -> str:
+        given = defaults.get(found[1] or found[2], ("", 0))[0]
+        return given if given and len(given) < 300 and not re.search(r"[\s$`]", given) else found[0]
+
+    return re.sub(r"\$(?:\{(\w+)\}|(\w+))", value, script) if "$" in script else script
 
 
 def _exec_form(rest: str) -> str:
