@@ -54,17 +54,17 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_from_maxtext": N_("MaxText runs on {target} as it is: the days here are those of moving PyTorch code."),
     "migration_from_nothing": N_("There is no code to move yet: the days here are those of moving PyTorch code."),
     "migration_found_nothing": N_(
-        "Nothing that ties it to a GPU was found in the code that was read (files: {files:int}); the days are those of the phases."
+        "Nothing that ties it to a GPU was found in the code that was read (files: {files:int}); the days left are for setting up, comparing and tuning."
     ),
     "migration_high": N_(
-        "For little code and one person these days run high: public reports of such ports took about as few as the quickest tenth of cases here, or fewer."
+        "Small ports by one person have taken fewer days: the public reports lie at about the low end (P10) of this range, or below it."
     ),
     "migration_alternative": N_(
         "Not in these figures: a move you could really make helps you bargain where you are; one buyer reportedly got about {share:pct} off, here {usd:usd} a month."
     ),
     "migration_sunset": N_("{path} is no path to begin on: {status}."),
-    "migration_blocker": N_("{what} ({n:int} places, first {first}) runs on no TPU as it is."),
-    "migration_blocker_one": N_("{what} ({first}) runs on no TPU as it is."),
+    "migration_blocker": N_("{what} ({n:int} places, first {first}) does not run on a TPU as it is."),
+    "migration_blocker_one": N_("{what} ({first}) does not run on a TPU as it is."),
     "blocker_custom_cuda": N_("CUDA code of your own"),
     "blocker_triton": N_("Triton"),
     "blocker_bitsandbytes": N_("bitsandbytes"),
@@ -124,8 +124,23 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "scan_more": N_("and {n:int} more; --json lists all"),
     "scan_pattern": N_("{id}  {what} ({n:int}): {places}. {remedy}."),
     "scan_no_files": N_("No file was read."),
-    "scan_days": N_("Engineer-days to target MFU on the way to each, P10 / P50 / P90:"),
+    "scan_guarded": N_("Under a check for a device, counted in no days"),
+    "scan_days": N_(
+        "Engineer-days on the way to each until {until}, P10 / P50 / P90; skill {skill:.1f}, {agents}, size: {size}."
+    ),
+    "scan_until_runs": N_("it runs"),
+    "scan_until_loss_parity": N_("its loss matches"),
+    "scan_until_target_mfu": N_("its loss matches at tuned speed"),
+    "scan_until_production": N_("it is in production"),
+    "scan_agents_none": N_(
+        "no coding agents (the Migration page begins at {page:pct} of the days, --assistance {page:.1f})"
+    ),
+    "scan_agents": N_("{share:pct} of the days left with coding agents"),
+    "scan_number": N_("{option} is a number from {low:.1f} to {high:.1f}; {given:.6g} is not."),
     # Python that cannot be read (core.migration.scan)
+    "scan_unparsed": N_(
+        "{n:int} of {of:int} Python files could not be parsed: what is listed is a part of what is there."
+    ),
     "skip_not_python": N_("not Python 3: line {line:int} cannot be parsed"),
     "skip_nested_code": N_("code nested too deep to parse"),
 }

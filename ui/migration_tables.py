@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are sentences
 LABEL, SIXTH = "width:12%;min-width:90px", "width:17%;min-width:120px"  # of a table with a column for each path
+CAUSES = "width:40%;min-width:200px"  # of a column that lists patterns, one a line
 FIRST_PLACES = 3  # of a pattern that the table names
 _RANK = {"B": 0, "H": 1, "M": 2, "L": 3}
 
@@ -306,8 +307,8 @@ def symptoms_table(
             found = escape(t.n("{n:int} place in your code", "{n:int} places in your code", n)) if n else ""
             causes.append(f"{shown} <b>{found}</b>" if found else shown)
         body.append(
-            f'<tr><th scope="row" class="f" style="{NARROW}"><b>{escape(str(row["symptom"]))}</b></th>'
-            f'<td class="w">{"<br>".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'
+            f'<tr><th scope="row" class="f" style="{SIXTH}"><b>{escape(str(row["symptom"]))}</b></th>'
+            f'<td class="w" style="{CAUSES}">{"<br>".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'
             f'<td class="w">{escape(str(row["remedy"]))}</td></tr>'
         )
     return table(f"{header}<tbody>{''.join(body)}</tbody>", t("A slow port and what likely causes it"), scheme)
