@@ -21,7 +21,11 @@ STEP_NAMES = re.compile(
     r"_?compute_loss(_\w+)?|get_batch_loss_metrics|forward|backward|_?forward_\w+|fwd|bwd|"
     r"train_one_(step|batch|iteration)|train_iter\w*|clip_grad\w*|all_reduce_grad\w*)$"
 )
-STEP_CALLS = re.compile(r"^(_?(training|train)_(step|batch)|forward_backward\w*|train_one_(step|batch|iteration))$")
+STEP_CALLS = re.compile(
+    r"^(_?(training|train)_(step|batch)(_fn|_func|_function)?|forward_backward\w*|train_one_(step|batch|iteration))$"
+)
+BATCHES = re.compile(r"load|data|batch|bar|iter|stream|range|step")
+LOSSES = re.compile(r"(Loss|Criterion|Matcher)")  # classes that are called once a step, as forward is
 COLD_NAMES = re.compile(
     r"(^|_)(eval|evaluate|evaluation|valid|validate|validation|test|save|load|log|logging|report|plot|benchmark|"
     r"generate|sample|predict|setup|init|export|convert|checkpoint|summary)(_|$)"
@@ -85,15 +89,17 @@ class Contexts:
                 kind, rare = self._check(up.test)
                 guard = guard or kind
                 if kind in ("xla", "tpu"):
-                    elsewhere = elsewhere or self._off_tpu(up.test, _in_body(up, below))
+                    elsewhere = elsewhere or self._off_tpu(up.test, in_body(up, below))
                 # What is done each nth step is in the step no more; what is not done then, nearly always is.
-                every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and _in_body(up, below))
+                every_n = every_n or (not hot and rare and not isinstance(up, ast.While) and in_body(up, below))
             elif isinstance(up, ast.BoolOp) and isinstance(up.op, ast.And):
                 guard = guard or self._asked_before(up).get(below)
+            elif isinstance(up, ast.BoolOp):  # what stands behind `is_xla(x) or` is not asked where that holds
+                elsewhere = elsewhere or self._asked_before(up).get(below) in ("xla", "tpu")
             if not hot and isinstance(below, ast.stmt) and self._after_leaving(up, below):
                 every_n = True
             if isinstance(up, LOOPS):
-                if isinstance(below, ast.stmt) and _in_body(up, below):
+                if isinstance(below, ast.stmt) and in_body(up, below):
                     loops.append(up)
                     hot = hot or (up in self.hot_loops and not cold)
             elif isinstance(up, DEFINITIONS) and isinstance(below, ast.stmt):
@@ -106,14 +112,15 @@ class Contexts:
         return Context(tuple(functions), tuple(loops), hot, guard is not None, guard, every_n, step_loop, elsewhere)
 
     def _asked_before(self, both: ast.BoolOp) -> dict[ast.AST, Guard | None]:
-        """What the parts of an ``and`` ask for before each of them."""
+        """What the parts of an ``and`` or ``or`` ask for before each of them."""
         known = self._conjuncts.get(both)
         if known is None:
             known = self._conjuncts[both] = {}
             guard: Guard | None = None
             for value in both.values:
                 known[value] = guard
-                guard = guard or self._check(value)[0]
+                denied = isinstance(both.op, ast.Or) and isinstance(value, ast.UnaryOp)
+                guard = guard or (None if denied else self._check(value)[0])
         return known
 
     def _after_leaving(self, holder: ast.AST, statement: ast.stmt) -> bool:
@@ -202,7 +209,20 @@ class Contexts:
                         if up not in around:
                             found.add(up)
                         break
+        for call in self._module.nodes(ast.Call):  # gradients are cleared once a step, whoever makes the step itself
+            if not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_grad":
+                continue
+            loop_of = self._loop(call)
+            if not isinstance(loop_of, LOOPS) or self._epochs(loop_of):
+                continue
+            if found.isdisjoint(self._module.inside(loop_of)):
+                found.add(loop_of)
         return frozenset(found)
+
+    def _epochs(self, loop: ast.AST) -> bool:
+        """Whether a loop holds one over batches."""
+        within = (n for n in self._module.inside(loop) if isinstance(n, ast.For | ast.AsyncFor) and n is not loop)
+        return any(BATCHES.search(self._module.named(n.iter)) for n in within)
 
     @cached_property
     def _stepping(self) -> frozenset[str]:
@@ -258,6 +278,9 @@ class Contexts:
             holder = module.parent(function)
             method = isinstance(holder, ast.ClassDef) and function.name not in ("fwd", "bwd")
             named = STEP_NAMES.match(function.name) is not None
+            named = named or (
+                function.name == "__call__" and isinstance(holder, ast.ClassDef) and bool(LOSSES.search(holder.name))
+            )
             if named and (method or function.name not in ("forward", "backward")):
                 hot.add(function)
         todo: list[ast.AST] = [*hot, *self.hot_loops]
@@ -281,7 +304,7 @@ class Contexts:
         """Whether a node of a loop or function runs only at some of its steps."""
         below = node
         for up in self._module.above(node):
-            if isinstance(up, ast.If) and _in_body(up, below) and self._check(up.test)[1]:
+            if isinstance(up, ast.If) and in_body(up, below) and self._check(up.test)[1]:
                 return True
             if isinstance(up, (*LOOPS, *DEFINITIONS)):
                 return False
@@ -289,7 +312,7 @@ class Contexts:
         return False
 
 
-def _in_body(holder: ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While, node: ast.AST) -> bool:
+def in_body(holder: ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While, node: ast.AST) -> bool:
     """Whether a part of a branch or loop is of its body, not of its condition or its else."""
     if isinstance(holder, ast.IfExp):
         return node is holder.body

@@ -44,9 +44,18 @@ PYTHON_MODULES = words("math os sys re json time random collections itertools pa
 REDUCED = words("sum mean any all isnan isinf isfinite norm abs argmax amax amin softmax log_softmax")
 OF_MODULE = words("eval train")
 OF_TENSOR_ONLY = words("detach unsqueeze masked_fill log_softmax")
+# Methods that nothing but a tensor has: a name on which one is called is a tensor wherever its function uses it.
+TELLS = words(
+    "detach unsqueeze masked_fill masked_fill_ log_softmax contiguous expand_as type_as view_as new_zeros new_ones "
+    "new_full new_empty new_tensor index_select size dim long"
+)
+NO_TENSOR = re.compile(r"group|mesh|world|comm|(^|_)pg")
+ON_HOST = re.compile(r"collat|__getitem__|__iter__|transform|augment|dataset|tokeniz|preprocess|load")
+ARRAY_MODULES = words("numpy scipy pandas sklearn cv2 librosa skimage imageio tensorflow tensorflow_gan")
 NORMS = words("clip_grad_norm clip_grad_norm_ get_global_grad_norm")
 GATHERED = words("gather_for_metrics pad_across_processes")
 ARRAYS = words("numpy pandas jax polars scipy datasets")
+CUDA_TENSOR = re.compile(r"cuda\.[A-Z][a-z]*Tensor$")
 TENSOR_TYPES = re.compile(r"(^|\.)(Tensor|FloatTensor|LongTensor|BoolTensor)$")
 ARRAY_TYPES = re.compile(r"(^|\.)(ndarray|NDArray|ArrayLike)$")
 PYTHON_TYPES = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "bytes"))
@@ -120,7 +129,10 @@ class Values:
             return self._often[key]
         if found:
             reaching = self._reaching(node, found) if len(found) > 1 and isinstance(node, ast.Name) else found
-            return self._of_all(node, reaching, depth)
+            kind = self._of_all(node, reaching, depth)
+            if kind == "unknown" and isinstance(node, ast.Name) and self._used_as_tensor(node, reaching, depth):
+                return "tensor"
+            return kind
         if isinstance(node, ast.Attribute):
             kind = self.of(node.value, depth)
             if kind in ("tensor", "host_tensor"):
@@ -132,6 +144,24 @@ class Values:
             if node.attr in ("shape", "ndim") or (self._module.resolve(node) or "").startswith(("math.", "sys.")):
                 return "python"
         return "unknown"
+
+    def _used_as_tensor(self, name: ast.Name, found: list[ast.AST | str], depth: int) -> bool:
+        """Whether the function around a name, of which nothing else is known, calls on it what only tensors have."""
+        function = self._module.function(name)
+        if (function, name.id) not in self._uses or NO_TENSOR.search(name.id.casefold()):
+            return False
+        if function is None or ON_HOST.search(getattr(function, "name", "").casefold()):
+            return False
+        return all(self._bound(b, name, depth) == "unknown" for b in found if not is_none(b))
+
+    @cached_property
+    def _uses(self) -> frozenset[tuple[ast.AST | None, str]]:
+        """Functions and the names in them on which a method of tensors alone is called."""
+        if "torch" not in self._module.imports:
+            return frozenset()
+        calls = (n.func for n in self._module.nodes(ast.Call) if isinstance(n.func, ast.Attribute))
+        told = (f for f in calls if f.attr in TELLS and isinstance(f.value, ast.Name))
+        return frozenset((self._module.function(f), f.value.id) for f in told if isinstance(f.value, ast.Name))
 
     def _is_buffer(self, node: ast.Attribute) -> bool:
         return isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr in self._buffers
@@ -183,11 +213,17 @@ class Values:
             uses[up] = below
             below = up
         last: ast.stmt | None = None
+        branches: dict[ast.If, set[str]] = {}
         for bound in found:
             if isinstance(bound, str | ast.arg):
                 continue
             statement = module.statement(getattr(bound, "whole", bound))
             holder = module.parent(statement)
+            if isinstance(statement, ast.Assign) and isinstance(holder, ast.If) and holder not in uses:
+                both = self._in_all_branches(holder, statement, branches)
+                if both is None:
+                    continue
+                statement, holder = both, module.parent(both)
             if not isinstance(statement, ast.stmt) or holder not in uses or statement is uses[holder]:
                 continue
             if isinstance(statement, ast.For | ast.AsyncFor | ast.AugAssign | ast.With | ast.AsyncWith):
@@ -204,6 +240,21 @@ class Values:
                 return found
         lines = range(last.lineno, name.lineno)
         return [b for b in found if getattr(getattr(b, "whole", b), "lineno", 0) in lines] or found
+
+    def _in_all_branches(self, holder: ast.If, statement: ast.stmt, branches: dict[ast.If, set[str]]) -> ast.If | None:
+        """The outermost condition all of whose branches bind a name, once the last of them has been met."""
+        module = self._module
+        here: ast.stmt = statement
+        up: ast.AST | None = holder
+        outermost = None
+        while isinstance(up, ast.If):
+            bound = branches.setdefault(up, set())
+            bound.add("else" if here in up.orelse else "body")
+            if len(bound) < 2:
+                break
+            outermost = here = up
+            up = module.parent(up)
+        return outermost
 
     def _bound(self, bound: ast.AST | str, name: ast.expr, depth: int) -> Kind:
         if isinstance(bound, str):
@@ -272,7 +323,7 @@ class Values:
         if not isinstance(node.func, ast.Attribute):
             return "unknown"
         method, owner = node.func.attr, self.of(node.func.value, depth)
-        if method in TO_PYTHON:
+        if method in TO_PYTHON and not (method == "type" and node.args):
             return "python"
         if owner == "numpy":
             return "numpy"
@@ -332,7 +383,7 @@ class Values:
                     return "unknown"
                 given = self.of(node.args[0], depth) if node.args else "unknown"
                 return "host_tensor" if given == "host_tensor" else "tensor"
-            if TENSOR_MODULES.match(dotted) or rest.startswith("Tensor."):
+            if TENSOR_MODULES.match(dotted) or rest.startswith("Tensor.") or CUDA_TENSOR.match(rest):
                 return "tensor"
             if rest.startswith("nn.utils.clip_grad_norm"):
                 return "tensor"
@@ -343,8 +394,8 @@ class Values:
             if rest.startswith("nn.") and rest.split(".")[-1][0].isupper():
                 return "module"
             return "unknown"
-        if root in ("numpy", "cupy", "scipy", "pandas", "sklearn"):
-            return "numpy" if root != "cupy" else "unknown"
+        if root in ARRAY_MODULES:
+            return "numpy"
         if "." not in dotted:
             return "python" if dotted in PYTHON_CALLS else None
         return "python" if root in PYTHON_MODULES else None

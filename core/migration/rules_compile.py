@@ -21,7 +21,6 @@ HOOKS = re.compile(
 )
 LAYERS = re.compile(r"(^|_)(layers|blocks|h|resblocks|encoder_layers|decoder_layers|transformer_blocks|stages)$")
 SYNCS = words("mark_step sync optimizer_step step_closure add_step_closure")
-RNG_STATES = words("get_rng_state set_rng_state fork_rng get_rng_state_all get_device_states set_device_states")
 DYNAMO = re.compile(r"^torch\._dynamo\.config\.")
 UPDATES = words("add_ mul_ addcdiv_ addcmul_ sub_ lerp_ copy_ sqrt_ div_")
 
@@ -68,17 +67,13 @@ def graphs_and_streams(module: Module, node: ast.Call) -> Iterator[Hit]:
 
 @rule(ast.ClassDef)
 def own_autograd(module: Module, node: ast.ClassDef) -> Iterator[Hit]:
-    """P37: a backward pass of one's own; P36 where it keeps the state of the random numbers."""
+    """P37: a backward pass of one's own; P36 where it computes the forward pass again."""
     if not any((module.resolve(base) or "") in ("torch.autograd.Function", "torch.autograd.function.Function")
                for base in node.bases):  # fmt: skip
         return
     yield module.hit(node, "P37", 0.95)
-    for part in module.inside(node):
-        if isinstance(part, ast.Call) and "checkpoint" in node.name.lower():
-            name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-            if name in RNG_STATES:
-                yield module.hit(node, "P36", 0.9)
-                return
+    if "checkpoint" in node.name.lower():
+        yield module.hit(node, "P36", 0.9)
 
 
 @rule(ast.Call)
@@ -115,7 +110,8 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
     owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
     if owner.lstrip("_") not in ("optimizer", "optim", "opt", "optimiser") and module.value(func.value) != "optimizer":
         return
-    if module.frameworks or not module.context(node).loops or not module.context(node).hot:
+    at = module.context(node)
+    if module.frameworks or not at.loops or not (at.hot or at.every_n):
         return
     if not _ends_graphs(module):
         yield module.hit(node, "P61", 0.7)

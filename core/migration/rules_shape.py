@@ -52,7 +52,7 @@ def branch_on_tensor(module: Module, node: ast.If | ast.While | ast.Assert | ast
             stack.extend(test.values)
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             stack.append(test.operand)
-        elif _is_truth(module, test) or _all_or_any(module, _read_from(test)):
+        elif (_is_truth(module, test) or _all_or_any(module, _read_from(test))) and not module.context(test).elsewhere:
             yield module.hit(node, "P06", 0.75)
             return
 
@@ -191,6 +191,28 @@ def padded_anew(module: Module, node: ast.Call) -> Iterator[Hit]:
     name = module.called(node)
     if REPADDED.match(name) and not _again_in_else(module, node, name):
         yield module.hit(node, "P08", 0.7)
+    elif module.resolve(node.func) == "torch.nn.functional.pad" and _up_to_longest(module, node):
+        yield module.hit(node, "P08", 0.75)
+
+
+def _up_to_longest(module: Module, call: ast.Call) -> bool:
+    """Whether a call is told what is missing to the longest of several, as ``longest - len(x)``."""
+    given = (n for a in (*call.args[1:2], *(k.value for k in call.keywords)) for n in module.inside(a))
+    for part in given:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
+            ways = module.bindings(part.left) if isinstance(part.left, ast.Name) else [part.left]
+            if any(_longest(module, way) for way in ways):
+                return True
+    return False
+
+
+def _longest(module: Module, node: ast.AST | str) -> bool:
+    """``max(…)`` of one argument, or ``x.max()`` read out."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name) and node.func.id == "max":
+        return len(node.args) == 1
+    return _read_out(node) and any(isinstance(n, ast.Attribute) and n.attr == "max" for n in module.inside(node))
 
 
 def _again_in_else(module: Module, node: ast.Call, name: str) -> bool:
@@ -222,6 +244,8 @@ def cut_by_value(module: Module, node: ast.Slice) -> Iterator[Hit]:
 
 
 def _read_out(bound: ast.AST | str) -> bool:
+    if isinstance(bound, ast.IfExp):
+        return _read_out(bound.body) or _read_out(bound.orelse)
     if isinstance(bound, ast.Call) and isinstance(bound.func, ast.Name) and bound.func.id == "int" and bound.args:
         bound = bound.args[0]
     return isinstance(bound, ast.Call) and isinstance(bound.func, ast.Attribute) and bound.func.attr == "item"
@@ -240,12 +264,16 @@ def in_place(module: Module, node: ast.Call) -> Iterator[Hit]:
 
 def _is_view(module: Module, node: ast.expr) -> bool:
     """Whether what is written into is a part of a tensor: an element, a slice, a row, a diagonal."""
+    if isinstance(node, ast.Name):
+        made = [b for b in module.bindings(node) if isinstance(b, ast.expr)]
+        return len(made) == 1 and isinstance(made[0], ast.Call) and _is_view(module, made[0])
     if isinstance(node, ast.Call):
         name = _of_torch(module, node).lstrip(".")
         return name in VIEWS and module.value(node) == "tensor"
     if not isinstance(node, ast.Subscript):
         return False
-    return module.value(node) == "tensor" or isinstance(node.slice, ast.Slice)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return module.value(node) == "tensor" or any(isinstance(p, ast.Slice) for p in parts)
 
 
 @rule(ast.Assign)

@@ -75,7 +75,13 @@ def _rebinds_batch(module: Module, node: ast.Call, name: str) -> bool:
     """``batch = batch.to(device)``, which is made once a step wherever it stands."""
     holder = module.parent(node)
     target = holder.targets[0] if isinstance(holder, ast.Assign) else None
-    return name.endswith("batch") and isinstance(target, ast.Name) and target.id == name
+    if not isinstance(target, ast.Name):
+        return False
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Subscript):  # labels = extra["y"].to(device)
+        key = func.value.slice
+        return isinstance(key, ast.Constant) and isinstance(key.value, str) and BATCH.search(target.id) is not None
+    return name.endswith("batch") and target.id == name
 
 
 def _in_comprehension(module: Module, node: ast.AST) -> bool:

@@ -12,6 +12,7 @@ from core.migration.python_module import Module, Rule, rule, words
 
 TO_NUMBER = words("float int bool")
 OF_MATH = re.compile(r"^math\.(sqrt|exp|log\w*|pow|isnan|isinf|isfinite|floor|ceil|fabs)$")
+REDUCED = words("sum mean max min norm all any prod")
 TO_HOST = words("cpu numpy tolist")
 PRINTS = words("print info debug warning error log_metric rank_print print_rank_0 print0")
 OF_TENSORS = words("torch accelerate lightning lightning_fabric pytorch_lightning transformers deepspeed")
@@ -30,7 +31,9 @@ def item_of_tensor(module: Module, node: ast.Call) -> Iterator[Hit]:
             yield _at_name(module, node, "P03", 0.95 if kind == "tensor" else 0.8)
     elif isinstance(func, ast.Name) and func.id in TO_NUMBER and len(node.args) == 1 and not node.keywords:
         at = module.context(node)
-        if module.resolve(func) == func.id and (at.hot or at.loops) and module.value(node.args[0]) == "tensor":
+        read = node.args[0]
+        told = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr in REDUCED
+        if module.resolve(func) == func.id and (told or at.hot or at.loops) and module.value(read) == "tensor":
             yield module.hit(node, "P03", 0.8)
     elif node.args and OF_MATH.match(module.resolve(func) or ""):
         at = module.context(node)
@@ -51,8 +54,10 @@ def copy_to_host(module: Module, node: ast.Call) -> Iterator[Hit]:
         return
     elif func.attr != "tolist":
         yield _at_name(module, node, "P04", 0.7)
-    elif not module.imports & ARRAYS:  # where NumPy is at hand, what is unknown may as well be its array
-        yield _at_name(module, node, "P04", 0.6)
+    elif isinstance(func.value, ast.Attribute):
+        return
+    elif not module.imports & ARRAYS or (isinstance(func.value, ast.Subscript) and module.context(node).hot):
+        yield _at_name(module, node, "P04", 0.6)  # where NumPy is at hand, what is unknown may as well be its array
 
 
 def _at_name(module: Module, node: ast.Call, pattern_id: str, confidence: float) -> Hit:

@@ -1,0 +1,112 @@
+"""Rules on what a file tells only by how it uses a name, a loop or a class."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.migration import rules_compile, rules_shape, rules_state, rules_sync
+from tests.core.migration.snippets import places
+
+RULES = (*rules_sync.RULES, *rules_shape.RULES, *rules_compile.RULES, *rules_state.RULES)
+STEP = "import torch\nfor i, batch in enumerate(loader):\n    loss = model(batch)\n    loss.backward()\n"
+CLEARED = "import torch\ndef epoch(loader, opt):\n    for x, y in loader:\n        {}\n        opt.zero_grad()\n"
+GIVEN = "import torch, numpy\ndef mask_out(ids, end, table):\n    rows, _ = ids.{}\n    {}\n"
+
+FOUND = [
+    # the step is made elsewhere, but its gradients are cleared here
+    ("P27:4", CLEARED.format("x = x.to(device)") + "        step_of_another_file(x, y, opt)"),
+    (
+        "P27:3",
+        "import torch\nfor n in range(9):\n    x = torch.from_numpy(next(it)).to(device)\n    train_step_fn(state, x)",
+    ),
+    (
+        "P27:4",
+        "import torch\ndef forward_backward_log(loader):\n    batch, more = next(loader)\n"
+        "    labels = more['label'].to(device)\n",
+    ),
+    # a loss that is called is in the step, and so is what it calls
+    ("P49:4", "import torch\nclass BoxLoss:\n    def __call__(self, p):\n        torch.argsort(torch.sigmoid(p))"),
+    (
+        "P09:7",
+        "import torch\nclass BoxLoss:\n    def __call__(self, p):\n        return self.targets(p)\n"
+        "    def targets(self, p):\n        gain = torch.ones(7, device=p.device)\n"
+        "        gain[2:6] = torch.tensor(p.shape)",
+    ),
+    ("P49:4", "import torch\nclass M:\n    def forward(self, x):\n        return x.detach().type(y.dtype).argsort()"),
+    # what only tensors can do is done to it
+    ("P07:4", GIVEN.format("size()", "ids[ids == end] = 0")),
+    ("P04:4", GIVEN.format("unsqueeze(0).shape", "return ids.tolist()")),
+    ("P06:4", GIVEN.format("size()", "if ids[0] > end: stop()")),
+    ("P04:2", "import torch, numpy\nx = torch.cuda.FloatTensor([1.0]).tolist()"),
+    ("P04:6", "import numpy\n" + STEP + "    batch[i, 2:].tolist()"),
+    ("P03:3", "import torch\ndef overflows(x):\n    return float(x.float().sum()) > 3"),
+    # views by name, or of a part in several dimensions
+    ("P09:4", "import torch\nflat = torch.zeros(9, device=d)\npart = flat.narrow(0, 3, 3)\npart.copy_(x)"),
+    ("P09:2", "import torch\nplace[: n, : m].copy_(x)"),
+    ("P08:3", "import torch\nend = a.item() if one else b[0].item()\ny = x[:end]"),
+    # padded to the longest
+    (
+        "P08:4",
+        "import torch.nn.functional as F\nlongest = max(map(len, rows))\nrows = [\n"
+        "    F.pad(r, (0, longest - len(r))) for r in rows]",
+    ),
+    ("P08:3", "import torch\nn = lengths.max().item()\ny = torch.nn.functional.pad(x, pad=(0, n - x.shape[1]))"),
+    # a step that is not made each time round the loop is a step
+    ("P61:6", STEP + "    if i % part.interval != 0: continue\n    part.opt.step()"),
+    ("P36:2", "import torch\nclass OffloadedCheckpoint(torch.autograd.Function): pass"),
+]  # fmt: skip
+
+NOT_FOUND = [
+    # a loop over epochs clears gradients before it, too
+    (
+        "P27",
+        "import torch\nfor epoch in range(9):\n    x = x.to(device)\n    opt.zero_grad()\n    for batch in loader:\n"
+        "        step_of_another_file(batch)",
+    ),
+    ("P49", "import torch\nclass Sorter:\n    def __call__(self, p):\n        return torch.argsort(torch.sigmoid(p))"),
+    # on the host, or no tensor at all
+    ("P07", "import torch, numpy\ndef collate(ids):\n    n = ids.size()\n    return rows[ids == 3]"),
+    ("P06", "import torch, numpy\ndef start(tp_mesh):\n    n = tp_mesh.size()\n    if tp_mesh[0] > 1: stop()"),
+    ("P07", "import torch, numpy\ndef read(ids):\n    ids = numpy.load(ids)\n    ids.size()\n    return ids[ids == 3]"),
+    ("P04", "import torch\nx = scores.of_all['a'].stats.tolist()"),
+    ("P04", "import torch, tensorflow as tf\nx = tf.reduce_sum(y).numpy()"),
+    # each of the branches puts it on the host, whatever it was
+    (
+        "P03",
+        "import torch\ndef mean(r):\n    r = torch.relu(r)\n    if a:\n        r = torch.tensor([1.0])\n    elif b:\n"
+        "        r = torch.tensor([2.0])\n    else:\n        r = torch.tensor(list(q))\n    return r.mean().item()",
+    ),
+    # padded to a length that is given is what one wants there
+    ("P08", "import torch.nn.functional as F\ny = F.pad(x, (0, block - x.shape[1]))"),
+    ("P08", "import torch.nn.functional as F\nn = max(2, 3)\ny = F.pad(x, (0, n - 1))"),
+    ("P36", "import torch\nclass Scaled(torch.autograd.Function): pass"),
+    # not asked where it runs on XLA
+    ("P06", "import torch\nif is_xla_tensor(x) or torch.isnan(x).any(): stop()"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "code"), FOUND)
+def test_a_pattern_is_found_at_its_line(place: str, code: str) -> None:
+    assert place in places(RULES, code)
+
+
+@pytest.mark.parametrize(("pattern", "code"), NOT_FOUND)
+def test_what_only_looks_like_a_pattern_is_none(pattern: str, code: str) -> None:
+    assert pattern not in {place.partition(":")[0] for place in places(RULES, code)}
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        "    if a:\n        r = torch.tensor([1.0])\n",
+        "    if a:\n        r = torch.tensor([1.0])\n    elif b:\n        r = torch.tensor([2.0])\n",
+        "    for b in c:\n        r = torch.tensor([1.0])\n",
+    ],
+)
+def test_a_tensor_that_only_some_branches_put_on_the_host_still_waits(branches: str) -> None:
+    code = "import torch\ndef mean(r):\n    r = torch.relu(r)\n" + branches + "    return r.mean().item()"
+    assert "P03" in {place.partition(":")[0] for place in places(RULES, code)}
+
+
+def test_the_else_of_a_denied_xla_check_is_asked() -> None:
+    assert "P06:2" in places(RULES, "import torch\nif not is_xla_tensor(x) or torch.isnan(x).any(): stop()")
