@@ -6,22 +6,32 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, get_args
 
 from core.files import unreadable
 from core.messages import InputError, message
-from core.migration.finding import TARGETS, Finding, Scan, Severity, Skipped
+from core.migration.finding import SHOWN_PLACES, TARGETS, Finding, Scan, Severity, Skipped, blocks, first_places
+from core.migration.outcome import Done
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
-    from core.migration.outcome import Done
     from core.migration.source_file import SourceFile
 
-DONE: Done = "target_mfu"
+DONES: tuple[Done, ...] = get_args(Done)
+LIMITS = {"skill": (0.7, 1.6), "assistance": (0.4, 1.0)}
 HEADINGS: dict[Severity, str] = {"B": "scan_blocks", "H": "scan_heavy", "M": "scan_moderate", "L": "scan_light"}
-SHOWN_PLACES = 3
 SHOWN_SKIPPED = 12
 PERCENTILES = (10, 50, 90)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the days are for; they are printed with every number of days. Without options: no coding agents."""
+
+    done: Done = "target_mfu"
+    skill: float = 1.0
+    assistance: float = 1.0
 
 
 def add_scan(commands: Any) -> None:
@@ -39,6 +49,26 @@ def add_scan(commands: Any) -> None:
         choices=TARGETS,
         help="where the code is to run; changes days and severity, never what is found",
     )
+    s.add_argument(
+        "--done",
+        choices=DONES,
+        default="target_mfu",
+        help="what the days reach to; target_mfu where it is not given",
+    )
+    s.add_argument(
+        "--skill",
+        type=float,
+        default=1.0,
+        metavar="FACTOR",
+        help="0.7 has shipped on XLA, 1 usual (the default), 1.3 to 1.6 new to it",
+    )
+    s.add_argument(
+        "--assistance",
+        type=float,
+        default=1.0,
+        metavar="SHARE",
+        help="share of the days left with coding agents, 0.4 to 1; 1, none of them, where it is not given",
+    )
     s.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
 
@@ -47,10 +77,19 @@ def run_scan(args: argparse.Namespace) -> tuple[dict[str, Any] | list[str], int]
     from core.catalogue import load_catalogue
     from core.migration.scan import scan
 
-    files = files_of(args.path)
     catalogue = load_catalogue()
-    found = scan(files, catalogue, args.target)
-    return (scan_json if args.json else scan_lines)(found, catalogue, args.target), 0
+    terms = Terms(args.done, args.skill, args.assistance)
+    _check(terms)
+    found = scan(files_of(args.path), catalogue, args.target)
+    return (scan_json if args.json else scan_lines)(found, catalogue, args.target, terms), 0
+
+
+def _check(terms: Terms) -> None:
+    """Raise InputError for a factor that the days are not known for."""
+    for name, (low, high) in LIMITS.items():
+        given = getattr(terms, name)
+        if not low <= given <= high:
+            raise InputError(message("scan_number", "error", option=f"--{name}", low=low, high=high, given=given))
 
 
 def files_of(path: str) -> Iterator[SourceFile | Skipped]:
@@ -78,7 +117,7 @@ def files_of(path: str) -> Iterator[SourceFile | Skipped]:
         raise unreadable(path, error) from None
 
 
-def scan_json(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, Any]:
+def scan_json(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> dict[str, Any]:
     """A scan as JSON-ready data. ``days`` are engineer-days of the first place of a pattern, low, likely and high.
 
     Without a target they are those of a PyTorch/XLA port, which the others are factors on.
@@ -98,35 +137,37 @@ def scan_json(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str
             | {"why": p.why_it_hurts, "remedy": p.remedy}
             | {"days": [round(d * factor, 4) for d in (p.days_low, p.days_likely, p.days_high)], "days_more": more}
         )
-    return {"findings": findings, "summary": summary(found, catalogue, target)}
+    return {"findings": findings, "summary": summary(found, catalogue, target, terms)}
 
 
-def summary(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, Any]:
-    """Counts of a scan, what was left out, and the days of the move to target MFU, by path."""
+def summary(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> dict[str, Any]:
+    """Counts of a scan, what was left out, and the days of the move by path, with what they are for."""
     from core import MODEL_VERSION
+    from core.migration.paths import size_of_lines
 
     return {
         "files": found.files,
         "lines": found.lines,
         "code_lines": found.code_lines,
         "findings": len(found.findings),
-        "blockers": sum(f.severity == "B" for f in found.findings),
+        "blockers": sum(map(blocks, found.findings)),
         "by_severity": {s: sum(f.severity == s for f in found.findings) for s in HEADINGS},
         "by_family": dict(sorted(Counter(f.family for f in found.findings).items())),
         "by_pattern": dict(sorted(Counter(f.pattern_id for f in found.findings).items())),
         "skipped": [{"path": s.path, "code": s.reason.code, "text": s.reason.plain} for s in found.skipped],
         "target": target,
-        "done": DONE,
-        "effort_days": effort_days(found, catalogue, target),
+        **asdict(terms),
+        "size": size_of_lines(found.code_lines, catalogue) if found.lines else None,
+        "effort_days": effort_days(found, catalogue, target, terms),
         "model_version": MODEL_VERSION,
         "snapshot": catalogue.snapshot,
     }
 
 
-def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[str, dict[str, float]]:
+def effort_days(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> dict[str, dict[str, float]]:
     """Engineer-days of the move by path, as P10, P50 and P90; the size follows from the lines of code.
 
-    As on the page, what stands under a check for a device takes no days. Usual skill, no coding agents.
+    As on the page, what stands under a check for a device takes no days.
     """
     from core.economics.draws import quantiles
     from core.migration.effort import effort_cases, works
@@ -137,14 +178,14 @@ def effort_days(found: Scan, catalogue: Catalogue, target: str | None) -> dict[s
     size = size_of_lines(found.code_lines, catalogue)
     days: dict[str, dict[str, float]] = {}
     shares = [percentile / 100.0 for percentile in PERCENTILES]
-    for path, work in zip(paths(catalogue), works(scanned_sites(found), DONE, size, catalogue), strict=True):
+    for path, work in zip(paths(catalogue), works(scanned_sites(found), terms.done, size, catalogue), strict=True):
         if target in (None, path.id):
-            cases = quantiles(effort_cases(work.days, 1.0, 1.0, catalogue), *shares)
+            cases = quantiles(effort_cases(work.days, terms.skill, terms.assistance, catalogue), *shares)
             days[path.id] = {f"p{p}": round(float(x), 1) for p, x in zip(PERCENTILES, cases, strict=True)}
     return days
 
 
-def scan_lines(found: Scan, catalogue: Catalogue, target: str | None) -> list[str]:
+def scan_lines(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> list[str]:
     """A scan for a terminal: a line for each pattern, what blocks first, then the days and what was left out."""
     if not found.lines:  # what could not be read is not said to hold nothing
         head = message("scan_no_files")
@@ -153,12 +194,15 @@ def scan_lines(found: Scan, catalogue: Catalogue, target: str | None) -> list[st
         head = message(code, n=len(found.findings), files=found.files, lines=found.lines)
     lines = [head.text]
     for severity, heading in HEADINGS.items():
-        here = [f for f in found.findings if f.severity == severity]
+        here = [f for f in found.findings if f.severity == severity and not f.guarded]
         if here:
             lines += ["", f"{message(heading).text} ({len(here)})", *_pattern_lines(here, catalogue)]
-    days = effort_days(found, catalogue, target)
+    guarded = [f for f in found.findings if f.guarded]
+    if guarded:
+        lines += ["", f"{message('scan_guarded').text} ({len(guarded)})", *_pattern_lines(guarded, catalogue)]
+    days = effort_days(found, catalogue, target, terms)
     if days:
-        lines += ["", message("scan_days").text]
+        lines += ["", _terms_line(found, catalogue, terms)]
         width = max(map(len, days))
         lines += [f"{path.ljust(width)}  {d['p10']:g} / {d['p50']:g} / {d['p90']:g}" for path, d in days.items()]
     if found.skipped:
@@ -170,11 +214,25 @@ def scan_lines(found: Scan, catalogue: Catalogue, target: str | None) -> list[st
     return lines
 
 
+def _terms_line(found: Scan, catalogue: Catalogue, terms: Terms) -> str:
+    """What the days are for, as it stands above them."""
+    from core.migration.paths import constants, size_classes, size_of_lines
+
+    agents = message("scan_agents", share=terms.assistance)
+    if terms.assistance == 1.0:
+        agents = message("scan_agents_none", page=constants(catalogue)["assistance"].likely)
+    size = size_classes(catalogue)[size_of_lines(found.code_lines, catalogue)].name
+    until = message(f"scan_until_{terms.done}")
+    return message("scan_days", until=until, skill=terms.skill, agents=agents, size=size).text
+
+
 def _pattern_lines(here: list[Finding], catalogue: Catalogue) -> Iterator[str]:
     from core.migration.patterns import patterns
+    from core.migration.source_file import in_short
 
     for pattern_id in sorted({f.pattern_id for f in here}):
-        places = [f"{f.path}:{f.line}" for f in here if f.pattern_id == pattern_id]
-        shown = ", ".join(places[:SHOWN_PLACES]) + (" …" if len(places) > SHOWN_PLACES else "")
+        places = [f for f in here if f.pattern_id == pattern_id]
+        shown = ", ".join(f"{in_short(f.path)}:{f.line}" for f in first_places(places))
+        shown += " …" if len(places) > SHOWN_PLACES else ""
         p = patterns(catalogue)[pattern_id]
         yield message("scan_pattern", id=pattern_id, what=p.detect, n=len(places), places=shown, remedy=p.remedy).text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from core.messages import Message
 
 Severity = Literal["B", "H", "M", "L"]  # blocks, heavy, moderate, light
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Target = Literal["torchtpu", "xla", "jax", "maxtext", "keras"]
 TARGETS: tuple[Target, ...] = ("torchtpu", "xla", "jax", "maxtext", "keras")
 
@@ -39,6 +41,20 @@ class Finding:
     def as_json(self) -> dict[str, object]:
         """The finding as JSON-ready data."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def blocks(finding: Finding) -> bool:
+    """Whether a finding keeps the code from running where it is to go; under a check for a device it does not."""
+    return finding.severity == "B" and not finding.guarded
+
+
+SHOWN_PLACES = 3  # of a pattern, that are named where there is no room for all
+
+
+def first_places(findings: Iterable[Finding]) -> list[Finding]:
+    """The places to look at first: the gravest, and those that no check for a device keeps from running."""
+    ordered = sorted(findings, key=lambda f: (f.guarded, SEVERITIES.index(f.severity), f.path, f.line))
+    return ordered[:SHOWN_PLACES]
 
 
 @dataclass(frozen=True, slots=True)

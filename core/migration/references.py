@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.migration.finding import Hit
-from core.migration.python_context import TPU_CHECK, XLA_CHECK
-from core.migration.python_module import FUNCTIONS, Module
+from core.migration.python_context import TPU_CHECK, XLA_CHECK, in_body
+from core.migration.python_module import FUNCTIONS, Module, once
 
 # Top-level packages whose names the rules ask for; a file that imports none of them is not looked through.
 _PACKAGES = (
     "torch deepspeed triton bitsandbytes xformers apex flash_attn flash_attn_interface flash_attn_3 torchao accelerate "
     "transformer_engine transformers lightning lightning_fabric pytorch_lightning vllm sglang submitit fairscale cupy "
-    "numba pycuda cutlass auto_gptq gptqmodel awq kernels tilelang trl msamp"
+    "ring_flash_attn numba pycuda cutlass auto_gptq gptqmodel awq kernels tilelang trl msamp"
 )
 PACKAGES = frozenset(_PACKAGES.split())
 
@@ -45,7 +45,7 @@ class Imported:
     package: str  # the module it comes from, as "torch.nn.parallel"
 
 
-@lru_cache(maxsize=1)
+@once
 def imports(module: Module) -> tuple[Imported, ...]:
     """Names imported from other code bases, in order of lines; what only type checkers import is left out.
 
@@ -67,7 +67,7 @@ def imports(module: Module) -> tuple[Imported, ...]:
     return tuple(sorted(kept, key=lambda i: (i.alias.lineno, i.alias.col_offset)))
 
 
-@lru_cache(maxsize=1)
+@once
 def references(module: Module) -> tuple[Reference, ...]:
     """All references to names of :data:`PACKAGES`, in order of lines.
 
@@ -192,7 +192,7 @@ def has_xla_side(module: Module, node: ast.AST) -> bool:
     below = node
     for up in module.above(node):
         if isinstance(up, ast.If | ast.IfExp) and below is not up.test:
-            test, other = up.test, below is up.orelse or (isinstance(up.orelse, list) and below in up.orelse)
+            test, other = up.test, below is up.orelse or (isinstance(up.orelse, list) and not in_body(up, below))
             if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
                 test, other = test.operand, not other
             if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq | ast.NotIn | ast.IsNot):
@@ -203,9 +203,22 @@ def has_xla_side(module: Module, node: ast.AST) -> bool:
     return False
 
 
+@once
+def _asked(module: Module) -> dict[ast.AST, bool]:
+    """Which conditions ask for XLA, of those looked at so far."""
+    return {}
+
+
 def _asks_for_xla(module: Module, test: ast.AST) -> bool:
     if not isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.Compare):
         return False
+    known = _asked(module)
+    if test not in known:
+        known[test] = _names_xla(module, test)
+    return known[test]
+
+
+def _names_xla(module: Module, test: ast.AST) -> bool:
     words = []
     for part in module.inside(test):
         if isinstance(part, ast.Name):
@@ -226,24 +239,30 @@ def has_substitute(module: Module, imported: Imported) -> bool:
     True
     """
     tries = module.parent(imported.statement)
-    if not isinstance(tries, ast.Try) or imported.statement not in tries.body:
+    if not isinstance(tries, ast.Try) or not tries.handlers or imported.statement.lineno >= tries.handlers[0].lineno:
         return False
-    name = imported.alias.asname or imported.alias.name.partition(".")[0]
+    known = _substitutes(module)
+    if tries not in known:
+        known[tries] = frozenset(_bound_instead(module, tries))
+    return (imported.alias.asname or imported.alias.name.partition(".")[0]) in known[tries]
+
+
+@once
+def _substitutes(module: Module) -> dict[ast.Try, frozenset[str]]:
+    """Names that the handlers of a ``try`` bind to something that works, of those looked at so far."""
+    return {}
+
+
+def _bound_instead(module: Module, tries: ast.Try) -> Iterator[str]:
     for handler in tries.handlers:
         for part in module.inside(handler):
             if isinstance(part, ast.Import | ast.ImportFrom):
-                if name in (a.asname or a.name.partition(".")[0] for a in part.names):
-                    return True
+                yield from (a.asname or a.name.partition(".")[0] for a in part.names)
             elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                if part.name == name and not _only_raises(part):
-                    return True
-            elif (
-                isinstance(part, ast.Assign)
-                and isinstance(part.value, ast.Name | ast.Attribute)
-                and any(isinstance(t, ast.Name) and t.id == name for t in part.targets)
-            ):
-                return True
-    return False
+                if not _only_raises(part):
+                    yield part.name
+            elif isinstance(part, ast.Assign) and isinstance(part.value, ast.Name | ast.Attribute):
+                yield from (t.id for t in part.targets if isinstance(t, ast.Name))
 
 
 def _only_raises(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
@@ -295,6 +314,12 @@ def _named_defaults(arguments: ast.arguments) -> dict[ast.AST, str]:
     pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
     pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
     return {default: argument.arg for argument, default in pairs}
+
+
+def forget() -> None:
+    """Let go of what the last file left here."""
+    _keys.cache_clear()
+    _named_defaults.cache_clear()
 
 
 def argument_of(arguments: ast.arguments, default: ast.AST) -> str:

@@ -11,6 +11,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.messages import Message, message
@@ -26,9 +27,10 @@ from core.migration import (
     rules_sync,
 )
 from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
+from core.migration.paths import paths
 from core.migration.patterns import Pattern, patterns
 from core.migration.python_module import Module, Rule, words
-from core.migration.references import PACKAGES
+from core.migration.references import PACKAGES, forget
 from core.migration.source_file import SourceFile
 from core.migration.text_rules import is_jax_code_base, text_hits
 
@@ -54,6 +56,10 @@ WORDS = words(
 )
 FOLDERS_KEPT = 32  # whose modules are known at a time
 BAD_LINES = 20  # of a notebook, that are left out for the rest to be read
+PARSED_AGAIN = 2_000_000  # characters at most that are parsed for that
+LARGE = 50_000  # characters of a file, from which one looks up within it
+LOOKED_AT = 256  # files between two looks at whether to go on, where little is done with each
+MOST = 0.5  # share of the Python that could not be parsed, from which it is said of the whole
 LIGHTER: dict[Severity, Severity] = {"B": "H", "H": "M", "M": "L", "L": "L"}
 LEFT_BEHIND = 0.25  # share of a family's work on a path under which most of that code is not taken along
 
@@ -67,7 +73,8 @@ def scan(
     """Findings of a code base, sorted by path, line and pattern.
 
     ``target`` is where the code is to run: it changes severities, never what is found. ``progress`` is told the
-    number of files done and stops the scan by saying False. A file that cannot be parsed is skipped with the reason.
+    number of files done, while a large one is read too, and stops the scan by saying False; that file then counts as
+    not read. A file that cannot be parsed is skipped with the reason.
     """
     sources: list[SourceFile] = []
     skipped: list[Skipped] = []
@@ -76,30 +83,75 @@ def scan(
             skipped.append(file)
         else:
             sources.append(file)
-    base = CodeBase((source.path for source in sources), sources)
-    of_jax = is_jax_code_base(sources)
-    known, factors = patterns(catalogue), _factors(catalogue, target)
+    known = patterns(catalogue)
     found: list[Finding] = []
-    done = lines = code_lines = 0
+    done = lines = code_lines = python = unparsed = 0
     stopped = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the code that is read: a backslash too many
-        for source in sources:
-            if progress is not None and not progress(done):
-                stopped = True
-                break
-            is_code = source.kind in ("python", "notebook", "cuda")
-            hits = base.hits(source) if is_code or not of_jax else ()  # JAX runs elsewhere, whatever launches it here
-            if isinstance(hits, Message):
-                skipped.append(Skipped(source.path, hits))
-            else:
-                found += _findings(source, hits, known, factors)
-                here = source.text.count("\n") + 1
-                lines += here
-                code_lines += here if is_code else 0
-            done += 1
+
+    def look_up() -> None:
+        if progress is not None and not progress(done):
+            raise _Stopped
+
+    def watched() -> Iterator[SourceFile]:
+        for n, source in enumerate(sources, start=1):
+            if not n % LOOKED_AT:
+                look_up()
+            yield source
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the code that is read: a backslash too many
+            base = CodeBase((source.path for source in sources), watched())
+            of_jax = is_jax_code_base(watched())
+            for source in sources:
+                look_up()
+                is_code = source.kind in ("python", "notebook", "cuda")
+                read = is_code or not of_jax  # JAX runs elsewhere, whatever launches it here
+                hits = base.hits(source, look_up) if read else ()
+                python += source.kind in ("python", "notebook")
+                if isinstance(hits, Message):
+                    skipped.append(Skipped(source.path, hits))
+                    unparsed += 1
+                else:
+                    found += _findings(source, hits, known)
+                    here = source.text.count("\n") + 1
+                    lines += here
+                    code_lines += here if is_code else 0
+                done += 1
+    except _Stopped:
+        stopped = True
+    finally:
+        forget()  # nothing of the code stays
+    if unparsed > 1 and unparsed >= MOST * python:
+        skipped.insert(0, Skipped("", message("scan_unparsed", "warning", n=unparsed, of=python)))
     found.sort(key=lambda f: (f.path, f.line, f.pattern_id))
-    return Scan(tuple(found), done, lines, tuple(skipped), stopped, code_lines)
+    return aimed(Scan(tuple(found), done, lines, tuple(skipped), stopped, code_lines), catalogue, target)
+
+
+class _Stopped(Exception):
+    """The reader wants no more of a scan."""
+
+
+def aimed(found: Scan, catalogue: Catalogue, target: Target | None) -> Scan:
+    """A scan with the severities that its findings have on the way to ``target``; None: to PyTorch/XLA.
+
+    Where most of a family's code is left behind, what stands in its way weighs a grade less.
+    """
+    known = patterns(catalogue)
+    factors = next((path.family_factors for path in paths(catalogue) if path.id == target), {})
+    left = {family for family, factor in factors.items() if factor <= LEFT_BEHIND}
+
+    def severity(f: Finding) -> Severity:
+        here = known[f.pattern_id].severity(f.hot)
+        return LIGHTER[here] if f.family in left else here
+
+    return replace(
+        found, findings=tuple(f if (s := severity(f)) == f.severity else replace(f, severity=s) for f in found.findings)
+    )
+
+
+def _go_on() -> None:
+    """Nobody asks for an end."""
 
 
 class CodeBase:
@@ -139,17 +191,20 @@ class CodeBase:
             self._seen[folder] = local, beside
         return self._seen[folder]
 
-    def hits(self, source: SourceFile) -> tuple[Hit, ...] | Message:
-        """What the rules find in a file, or why it could not be read."""
+    def hits(self, source: SourceFile, look_up: Callable[[], None] = _go_on) -> tuple[Hit, ...] | Message:
+        """What the rules find in a file, or why it could not be read; ``look_up`` may raise to end it."""
         told = tuple(text_hits(source))
         if source.kind not in ("python", "notebook"):
             return told
         text = source.text.lower()
         if not any(word in text for word in WORDS):
             return told
+        if len(text) < LARGE:  # done at once
+            look_up = _go_on
         local, beside = self._seen_from(source.path.rpartition("/")[0])
         try:
-            code = source.text if source.kind == "python" else parsable(source.text)
+            code = source.text if source.kind == "python" else parsable(source.text, look_up)
+            look_up()
             module = Module(source.path, code, local, beside)
         except SyntaxError as error:
             return message("skip_not_python", line=error.lineno or 1)
@@ -157,7 +212,8 @@ class CodeBase:
             return message("skip_nested_code")
         if module.is_jax or module.is_cuda_twin:
             return ()
-        return (*told, *module.found(RULES))
+        look_up()
+        return (*told, *module.found(RULES, look_up))
 
 
 def _without_init(paths: set[str], sources: Iterable[SourceFile], known: set[str]) -> set[str]:
@@ -191,10 +247,11 @@ def _common_folder(paths: list[str]) -> str:
     return "".join(f"{name}/" for name in parts[0][:same]) if parts else ""
 
 
-def parsable(text: str) -> str:
+def parsable(text: str, look_up: Callable[[], None] = _go_on) -> str:
     """The text of a notebook without the lines that do not parse: a cell may stop in the middle of a thought."""
     lines = text.split("\n")
-    for _ in range(BAD_LINES):
+    for _ in range(min(BAD_LINES, 1 + PARSED_AGAIN // (len(text) + 1))):
+        look_up()
         try:
             ast.parse("\n".join(lines))
         except SyntaxError as error:
@@ -207,9 +264,7 @@ def parsable(text: str) -> str:
     return "\n".join(lines)
 
 
-def _findings(
-    source: SourceFile, hits: Iterable[Hit], known: Mapping[str, Pattern], factors: dict[str, float]
-) -> Iterator[Finding]:
+def _findings(source: SourceFile, hits: Iterable[Hit], known: Mapping[str, Pattern]) -> Iterator[Finding]:
     """One finding for each line and pattern: hot if any of its hits is, as sure as the surest."""
     best: dict[tuple[int, str], Hit] = {}
     for hit in hits:
@@ -218,16 +273,7 @@ def _findings(
         if before is None or (hit.hot, hit.confidence) > (before.hot, before.confidence):
             best[line, hit.pattern_id] = hit
     for (line, pattern_id), hit in best.items():
-        pattern = known[pattern_id]
-        severity = pattern.severity(hit.hot)
-        if factors.get(pattern.family, 1.0) <= LEFT_BEHIND:
-            severity = LIGHTER[severity]
-        yield Finding(source.path, line, pattern_id, pattern.family, severity, hit.confidence, hit.hot, hit.guarded)
-
-
-def _factors(catalogue: Catalogue, target: Target | None) -> dict[str, float]:
-    """By family the share of a port's work that is left on the way to a target."""
-    if target is None:
-        return {}
-    row = next(r for r in catalogue.tables["migration_paths"].rows if r["path_id"] == target)
-    return {name.removeprefix("factor_").upper(): row[name] for name in row if name.startswith("factor_")}
+        p = known[pattern_id]
+        yield Finding(
+            source.path, line, pattern_id, p.family, p.severity(hit.hot), hit.confidence, hit.hot, hit.guarded
+        )

@@ -115,7 +115,8 @@ def test_the_summary_counts_what_is_listed(folder, scanned):
     findings, summary = document["findings"], document["summary"]
     assert summary["findings"] == len(findings) == sum(summary["by_family"].values())
     assert sum(summary["by_severity"].values()) == len(findings) == sum(summary["by_pattern"].values())
-    assert summary["blockers"] == summary["by_severity"]["B"] == sum(f["severity"] == "B" for f in findings)
+    assert summary["by_severity"]["B"] == sum(f["severity"] == "B" for f in findings)
+    assert summary["blockers"] == sum(f["severity"] == "B" and not f["guarded"] for f in findings) > 0
     skipped = {s["code"]: s["path"] for s in summary["skipped"]}
     assert skipped["skip_vendored"] == "node_modules"
     assert skipped["skip_other"] == "notes.md"
@@ -169,8 +170,48 @@ def test_a_syntax_error_in_every_file_leaves_one_reason_each(tmp_path, scanned):
         (tmp_path / f"{i}.py").write_text("import torch\ndef (:\n")
     document = scanned(tmp_path)
     assert document["findings"] == []
-    assert len(document["summary"]["skipped"]) == 30
-    assert "line 2" in document["summary"]["skipped"][0]["text"]
+    whole, *each = document["summary"]["skipped"]
+    assert whole["code"] == "scan_unparsed" and "30 of 30" in whole["text"]
+    assert len(each) == 30 and all("line 2" in one["text"] for one in each)
+
+
+def test_what_stands_under_a_check_is_listed_and_blocks_nothing(tmp_path, scanned, capsys):
+    code = "import torch\nif torch.cuda.is_available():\n    torch.cuda.synchronize()\n"
+    (tmp_path / "a.py").write_text(code)
+    document = scanned(tmp_path)
+    assert {(f["severity"], f["guarded"]) for f in document["findings"] if f["line"] == 3} == {("B", True)}
+    assert document["summary"]["blockers"] == 0
+    assert main(["scan", str(tmp_path)]) == 0
+    assert "Blocks the move" not in capsys.readouterr().out
+    (tmp_path / "b.py").write_text("import torch\ntorch.cuda.synchronize()\n")
+    assert scanned(tmp_path)["summary"]["blockers"] == 1
+
+
+def test_the_days_are_said_with_what_they_are_for(folder, scanned, capsys):
+    """The page begins with coding agents and the command without: both say so."""
+    alone = scanned(folder)["summary"]
+    assert {k: alone[k] for k in ("done", "skill", "assistance", "size")} == {
+        "done": "target_mfu",
+        "skill": 1.0,
+        "assistance": 1.0,
+        "size": "single_file",
+    }
+    options = ("--done", "runs", "--skill", "1.3", "--assistance", "0.8")
+    given = scanned(folder, *options)["summary"]
+    assert [given[k] for k in ("done", "skill", "assistance")] == ["runs", 1.3, 0.8]
+    half = scanned(folder, "--assistance", "0.5")["summary"]["effort_days"]
+    for path, days in alone["effort_days"].items():
+        assert half[path]["p50"] == pytest.approx(days["p50"] / 2, abs=0.1)
+    assert main(["scan", str(folder)]) == 0
+    assert "no coding agents (the Migration page begins at 80 %" in capsys.readouterr().out
+    assert main(["scan", str(folder), *options]) == 0
+    out = capsys.readouterr().out
+    assert all(words in out for words in ("until it runs", "skill 1.3", "80 % of the days left"))
+
+
+@pytest.mark.parametrize("option", [("--skill", "9"), ("--assistance", "0"), ("--skill", "nan"), ("--done", "never")])
+def test_a_factor_out_of_reach_is_refused(option, tmp_path, capsys):
+    assert option[0] in failing(capsys, str(tmp_path), *option)
 
 
 def failing(capsys, *arguments):

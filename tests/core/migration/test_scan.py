@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import tokenize
+import weakref
 from collections import Counter
 from collections.abc import Iterable
 
@@ -15,7 +17,7 @@ from core.migration import scan as scan_module
 from core.migration.finding import TARGETS, Scan, Skipped
 from core.migration.patterns import FAMILIES, patterns
 from core.migration.python_module import Module
-from core.migration.scan import scan
+from core.migration.scan import aimed, scan
 from core.migration.source_file import SourceFile
 from tests.core.migration.test_rules_in_steps import FOUND, HEAD
 
@@ -243,12 +245,67 @@ def test_a_scan_can_be_watched_and_stopped() -> None:
     assert (part.stopped, part.files, len({f.path for f in part.findings})) == (True, 3, 3)
 
 
+@pytest.mark.parametrize("name", ["large.py", "large.ipynb"])
+def test_a_scan_is_stopped_within_a_file_too(name: str) -> None:
+    """Not only between files: one of a megabyte can take as long as a thousand."""
+    text = "import torch\n" + "x = y.item()\n" * 20_000
+    asked: list[int] = []
+
+    def progress(n: int) -> bool:
+        asked.append(n)
+        return len(asked) < 40
+
+    kind = "python" if name.endswith(".py") else "notebook"
+    found = scan([SourceFile(name, text, kind), SourceFile("b.py", TRAINING, "python")], CATALOGUE, progress=progress)
+    assert (found.stopped, found.files, found.findings) == (True, 0, ())
+    assert asked == [0] * 40
+
+
+def test_the_severity_is_that_of_the_path_whatever_was_scanned_for() -> None:
+    """Who looks at another path scans nothing again."""
+    found = scanned(TRAINING)
+    for target in TARGETS:
+        at_once = scanned(TRAINING, target=target)
+        assert aimed(found, CATALOGUE, target) == at_once == aimed(at_once, CATALOGUE, target)
+        assert aimed(at_once, CATALOGUE, None) == found
+    grave, left = (
+        "BHML".index(f.severity) for f in (found.findings[0], aimed(found, CATALOGUE, "maxtext").findings[0])
+    )
+    assert left == grave + 1
+
+
+def test_that_most_of_the_python_could_not_be_parsed_is_said_first() -> None:
+    broken, whole = "import torch\nfor\n", "import torch\n"
+    some = scanned({"a.py": broken, "b.py": whole, "c.py": whole, "d.py": whole})
+    assert [s.reason.code for s in some.skipped] == ["skip_not_python"]
+    most = scanned({"a.py": broken, "b.py": broken, "c.py": whole})
+    assert [s.reason.code for s in most.skipped] == ["scan_unparsed", "skip_not_python", "skip_not_python"]
+    assert "2 of 3" in most.skipped[0].reason.text
+
+
+def test_nothing_of_the_code_is_held_when_it_was_read() -> None:
+    """Whoever closes the page leaves nothing behind; what was found holds no text of a file either."""
+    text = "import torch\nd = dict(a='cuda', b={'device': 'cuda'})\ndef f(x, device='cuda'): pass\nx.cuda()\n"
+    parsed: list[weakref.ref[Module]] = []
+
+    class Watched(Module):
+        def __init__(self, *given: object) -> None:
+            super().__init__(*given)
+            parsed.append(weakref.ref(self))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan_module, "Module", Watched)
+        found = scanned({"a.py": text})
+    gc.collect()
+    assert found.findings and len(parsed) == 1 and parsed[0]() is None
+
+
 def test_what_cannot_be_read_is_named_and_the_rest_is_read() -> None:
     found = scanned(
         {"a.py": "import torch\nprint 'x'\n", "b.py": TRAINING, "c.py": "torch\x00", "d.py": "torch = (" * 300}
     )
-    assert [s.path for s in found.skipped] == ["a.py", "c.py", "d.py"]
-    assert "line 2" in found.skipped[0].reason.text
+    assert [s.path for s in found.skipped] == ["", "a.py", "c.py", "d.py"]
+    assert "3 of 4" in found.skipped[0].reason.text and "line 2" in found.skipped[1].reason.text
     assert {f.path for f in found.findings} == {"b.py"}
 
 
