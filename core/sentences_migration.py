@@ -74,8 +74,8 @@ MIGRATION_SENTENCES: dict[str, str] = {
     # What is read and what is left out (core.migration.source_file, core.migration.archives, core.migration.sources)
     "skip_many": N_("{n:int} files are not read, {first} among them: {why}."),
     "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
-    "skip_others": N_("Of kinds that hold nothing to look for ({kinds}), and so not read: {n:int}."),
-    "skip_others_plain": N_("Of kinds that hold nothing to look for, and so not read: {n:int}."),
+    "skip_others": N_("Files of kinds that hold nothing to look for ({kinds}), left out: {n:int}."),
+    "skip_others_plain": N_("Files of kinds that hold nothing to look for, left out: {n:int}."),
     "skip_other": N_("of a kind that holds nothing to look for"),
     "skip_rest_files": N_("{limit:int} files are read, the most; {n:int} more left out, {first} the first of them."),
     "skip_rest_files_unknown": N_("{limit:int} files are read, the most; {first} and what follows are not."),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from core.migration.decide import MAX_MONTHS
 from core.numbers import EN_DASH, MINUS, percent, usd
 from ui.charts.migration_cash import month_text
 from ui.charts.migration_effort import days_text
@@ -61,9 +62,11 @@ def until(done: Done, t: Translator) -> str:
 
 
 def months_words(months: float, t: Translator) -> str:
-    """``5 months``, ``1 month``, or that it never comes."""
+    """``5 months``, ``1 month``, ``over 10 years``, or that it never comes."""
     if not math.isfinite(months):
         return t("never")
+    if months > MAX_MONTHS:
+        return t("over {n} years", n=MAX_MONTHS // 12)
     text = month_text(months)
     return t("{n} month", n=text) if text == "1" else t("{n} months", n=text)
 
@@ -305,7 +308,7 @@ def symptoms_table(
             shown = escape(f"{name} {patterns[name].detect}") if name in patterns else escape(name)
             n = counts.get(name, 0)
             found = escape(t.n("{n:int} place in your code", "{n:int} places in your code", n)) if n else ""
-            causes.append(f"{shown} <b>{found}</b>" if found else shown)
+            causes.append(f"{shown} · <b>{found}</b>" if found else shown)
         body.append(
             f'<tr><th scope="row" class="f" style="{SIXTH}"><b>{escape(str(row["symptom"]))}</b></th>'
             f'<td class="w" style="{CAUSES}">{"<br>".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, timedelta
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.migration.outcome import Spread
 from ui.charts import (
     Chart,
     migration_cash_chart,
@@ -19,6 +21,8 @@ from ui.charts import (
     migration_timeline_chart,
 )
 from ui.charts.migration_base import crossing
+from ui.i18n import Translator
+from ui.migration_tables import months_words
 from ui.theme import Scheme, Style
 
 from .migration_records import TIMELINE, answer, cash, density, savings
@@ -112,6 +116,21 @@ def test_the_calendar_begins_on_its_monday_and_stops_on_its_day() -> None:
     nothing = migration_timeline_chart(TIMELINE, None, 0.22, MONDAY, STYLE, "light")
     assert nothing.title == "No date to begin: the move earns less than it costs"
     assert migration_timeline_chart((), None, None, MONDAY, STYLE, "light").figure is None
+    assert migration_timeline_chart(TIMELINE, 0.01, 0.22, MONDAY, STYLE, "light").title == nothing.title
+
+
+def test_months_are_in_the_right_number_and_none_is_absurd() -> None:
+    t = Translator()
+    said = [months_words(m, t) for m in (0.96, 1.04, 1.3, 5.0, 31.4, 120.0, 121.0, 4e5, math.inf)]
+    assert said == [
+        "1 month", "1 month", "1.3 months", "5 months", "31 months", "120 months",
+        "over 10 years", "over 10 years", "never",
+    ]  # fmt: skip
+
+
+def test_one_day_is_a_day() -> None:
+    effort = Spread(0.5, 1.02, 3.0)
+    assert migration_effort_chart(effort, density(1.0), "", STYLE, "light").title.startswith("1 engineer-day; ")
 
 
 @settings(max_examples=20)

@@ -55,7 +55,7 @@ def weeks_words(weeks: float) -> str:
 
 def timeline_title(stop_week: float | None, mfu: float | None, t: Translate = identity) -> str:
     """When to stop, and by what."""
-    if stop_week is None:
+    if stop_week is None or stop_week < 0.05:  # which would be written as 0
         return t("No date to begin: the move earns less than it costs")
     words: dict[str, object] = {"weeks": weeks_words(stop_week)}
     if mfu is None:
