@@ -55,6 +55,7 @@ PEAK = re.compile(
 GPU_NAME = re.compile(
     r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
 )
+PINNED = ("pin_memory", "non_blocking")
 ENVIRONMENT = re.compile(r"^((TORCH_)?NCCL|CUDA|(PY)?TORCH_CUDA)_[A-Z0-9_]+$")
 
 
@@ -205,6 +206,20 @@ def moves_and_pins(module: Module, node: ast.Call) -> Iterator[Hit]:
     device = keyword(node, "device")
     if not (device is not None and is_cuda(device.value)) and not any(is_cuda(a) for a in node.args):
         yield from found(module, node, "P26", 0.9, pinned.value.lineno)
+
+
+@rule(ast.Dict, ast.Assign)
+def pinned_by_name(module: Module, node: ast.Dict | ast.Assign) -> Iterator[Hit]:
+    """P26: pinned memory among options in a table, ``{"pin_memory": True}``; not that of what DeepSpeed offloads."""
+    if isinstance(node, ast.Assign):
+        named = [t.slice for t in node.targets if isinstance(t, ast.Subscript)]
+        pairs: list[tuple[ast.expr | None, ast.expr]] = [(name, node.value) for name in named]
+    else:
+        pairs = list(zip(node.keys, node.values, strict=True))
+    on = [k for k, v in pairs if text_of(k) in PINNED and isinstance(v, ast.Constant) and v.value is True]
+    if on and not any(text_of(key) == "device" for key, _ in pairs):
+        for key in on:
+            yield from found(module, key or node, "P26", 0.85)
 
 
 @rule(ast.Module)
@@ -403,6 +418,7 @@ def tied_weights(module: Module, node: ast.Assign) -> Iterator[Hit]:
 RULES: tuple[Rule, ...] = (
     device_strings,
     moves_and_pins,
+    pinned_by_name,
     cuda_names,
     peak_values,
     peak_functions,

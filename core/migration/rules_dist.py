@@ -156,6 +156,8 @@ def _means_backend(module: Module, node: ast.Constant) -> bool:
             return BACKEND_NAME.search(key) is not None or key in ("cuda", "gpu")
         elif isinstance(up, ast.arguments):
             return BACKEND_NAME.search(argument_of(up, below)) is not None
+        elif isinstance(up, ast.Return):
+            return BACKEND_NAME.search(getattr(module.function(up), "name", "")) is not None
         elif not isinstance(up, ast.BoolOp):
             return False
         below = up

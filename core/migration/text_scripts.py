@@ -141,7 +141,7 @@ def _value_hits(value: str, line: int) -> Iterator[Hit]:
         last = part.start()
         words.append(Word(part[0], line))
     first = words[0].text if words else ""
-    if first.startswith("-") or _name(first) in PROGRAMS or first in ("python", "python3"):
+    if first.startswith(("-", "$")) or first.endswith(".py") or _name(first) in (*PROGRAMS, "python", "python3"):
         yield from command_hits(words, inner=True)
 
 

@@ -39,6 +39,12 @@ from tests.core.migration.text_files import found
         ("import accelerate\noptions['mixed_precision'] = 'bf16'\nnames['a'] = 'fp16'\n", "P23", []),
         ("import importlib\nnorm = importlib.import_module('fused_norm_cuda')\n", "P10", [2]),
         ("import importlib\nnorm = importlib.import_module('mine.norms')\n", "P10", []),
+        ("import torch\noptions = {'workers': 2, 'pin_memory': True}\n", "P26", [2]),
+        ("import torch\noptions['non_blocking'] = True\n", "P26", [2]),
+        ("import torch\noptions = {'pin_memory': False}\nif options['pin_memory']:\n    pass\n", "P26", []),
+        ("settings = {'offload_optimizer': {'device': 'cpu', 'pin_memory': True}}\n", "P26", []),
+        ("def backend_of(device):\n    return 'nccl'\n", "P21", [2]),
+        ("def name_of(device):\n    return 'nccl'\n", "P21", []),
         ("from ring_flash_attn import ring_flash_attn_func\n", "P12", [1]),
         ("import transformers\nload(path, load_in_4bit=args.bits == 4)\n", "P14", [2]),
         ("import transformers\nload(path, load_in_4bit=given)\n", "P14", []),
@@ -103,6 +109,7 @@ def test_options_that_a_variable_holds_over_many_lines() -> None:
     text = 'ARGS="\\\n  --layers 4 \\\n  --fp16 \\\n  --attn-implementation flash_attention_2"\ntrain.py $ARGS\n'
     assert found("run.sh", text) == [(3, "P23"), (4, "P12")]
     assert found("run.sh", 'ARGS="\n  --layers 4\n  --tf32\n"\n') == [(3, "P25")]
+    assert found("run.sh", 'RUN="train.py \\\n  --fp16"\npython $RUN\n') == [(2, "P23")]
     assert found("run.sh", 'NOTE="we train\n  --fp16"\n') == []
 
 
