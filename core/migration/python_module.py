@@ -71,6 +71,14 @@ class Module(Tree):
         """Functions that yield, as one does that hands out a batch a step."""
         return frozenset(holder for part in self.nodes(ast.Yield) if (holder := self.function(part)) is not None)
 
+    @cached_property
+    def read_out(self) -> frozenset[str]:
+        """Names of functions that return what ``.item()`` reads."""
+        given = (n for n in self.nodes(ast.Return) if isinstance(n.value, ast.Call))
+        read = (n for n in given if isinstance(n.value.func, ast.Attribute) and n.value.func.attr == "item")
+        holders = (self.function(n) for n in read)
+        return frozenset(h.name for h in holders if isinstance(h, ast.FunctionDef | ast.AsyncFunctionDef))
+
     def value(self, node: ast.AST | None) -> Kind:
         """What kind of value an expression gives, as far as the file tells."""
         return self._values.of(node)

@@ -24,6 +24,7 @@ UNPAD = words("unpad_input pad_input index_first_axis get_unpad_data _get_unpad_
 COMPLEX = re.compile(r"^torch\.(fft|linalg|sparse)\.|^torch\.(complex|polar|view_as_complex|stft|istft|svd|qr)$")
 HEAD_NAMES = words("head_dim d_head head_size dim_head kv_channels")
 VOCAB_NAMES = words("vocab_size n_vocab hidden_size n_embd d_model embed_dim")
+SIZED = re.compile(r"^torch\.(arange|zeros|ones|empty|full|rand|randn)$")
 VARLEN = re.compile(r"(attn|attention|flash)\w*varlen|varlen\w*(attn|attention|func)")
 RESHAPES = words("view reshape flatten squeeze unsqueeze contiguous long to")
 LAPACK_LIKE = words("norm vector_norm matrix_norm")
@@ -212,7 +213,7 @@ def _longest(module: Module, node: ast.AST | str) -> bool:
         return False
     if isinstance(node.func, ast.Name) and node.func.id == "max":
         return len(node.args) == 1
-    return _read_out(node) and any(isinstance(n, ast.Attribute) and n.attr == "max" for n in module.inside(node))
+    return _read_out(module, node) and "max" in module.named(node).split()
 
 
 def _again_in_else(module: Module, node: ast.Call, name: str) -> bool:
@@ -235,7 +236,7 @@ def cut_by_value(module: Module, node: ast.Slice) -> Iterator[Hit]:
     """P08: a slice whose end is read from a tensor."""
     for end in (node.lower, node.upper):
         for name in module.inside(end) if end is not None else ():
-            if isinstance(name, ast.Name) and any(_read_out(b) for b in module.bindings(name)):
+            if isinstance(name, ast.Name) and any(_read_out(module, b) for b in module.bindings(name)):
                 yield module.hit(node, "P08", 0.85)
                 return
         if end is not None and module.value(end) == "tensor":
@@ -243,9 +244,25 @@ def cut_by_value(module: Module, node: ast.Slice) -> Iterator[Hit]:
             return
 
 
-def _read_out(bound: ast.AST | str) -> bool:
+@rule(ast.Call)
+def sized_by_value(module: Module, node: ast.Call) -> Iterator[Hit]:
+    """P08: a tensor made as long as another one says: ``torch.arange(lengths.max())``."""
+    made = SIZED.match(module.resolve(node.func) or "")
+    if not made:
+        return
+    first = node.args if made[1] == "arange" else node.args[:1]
+    sizes = [*first, *(k.value for k in node.keywords if k.arg in ("size", "end"))]
+    parts = [p for size in sizes for p in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])]
+    if any(module.value(p) == "tensor" or any(_read_out(module, b) for b in (p, *module.bindings(p))) for p in parts):
+        yield module.hit(node, "P08", 0.75)
+
+
+def _read_out(module: Module, bound: ast.AST | str) -> bool:
+    """Whether a number is read from a tensor, here or by a function of this file."""
     if isinstance(bound, ast.IfExp):
-        return _read_out(bound.body) or _read_out(bound.orelse)
+        return _read_out(module, bound.body) or _read_out(module, bound.orelse)
+    if isinstance(bound, ast.Call) and not bound.args and module.called(bound) in module.read_out:
+        return True
     if isinstance(bound, ast.Call) and isinstance(bound.func, ast.Name) and bound.func.id == "int" and bound.args:
         bound = bound.args[0]
     return isinstance(bound, ast.Call) and isinstance(bound.func, ast.Attribute) and bound.func.attr == "item"
@@ -278,9 +295,11 @@ def _is_view(module: Module, node: ast.expr) -> bool:
 
 @rule(ast.Assign)
 def slice_written(module: Module, node: ast.Assign) -> Iterator[Hit]:
-    """P09: ``x[:, a:b] = y`` in the training step; filling a tensor that is being made with a number is none."""
+    """P09: ``x[:, a:b] = y`` in the step or into what is kept; filling what is being made with a number is none."""
     target = node.targets[0]
-    if not isinstance(target, ast.Subscript) or not module.context(node).hot or module.value(node.value) == "python":
+    if not isinstance(target, ast.Subscript) or module.value(node.value) == "python":
+        return
+    if not module.context(node).hot and not isinstance(target.value, ast.Attribute):
         return
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     moving = any(isinstance(p, ast.Slice) and (p.lower is not None or p.upper is not None) for p in parts)
@@ -400,6 +419,7 @@ RULES: tuple[Rule, ...] = (
     growing,
     padded_anew,
     cut_by_value,
+    sized_by_value,
     in_place,
     slice_written,
     experts,

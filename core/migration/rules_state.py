@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule, words
+from core.migration.python_module import Module, Part, Rule, rule, words
 
 BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|imgs?|tokens?|minibatch|x|y)(_|$)")
 LOADERS = (
@@ -17,7 +17,7 @@ LOADERS = (
 )
 FOR_EVALUATION = re.compile(r"(^|_)(test|testing|val|valid|validation|eval|dev)")
 FROM_HOST = ("torch.from_numpy", "torch.tensor", "torch.as_tensor")
-CASTS = words("pin_memory float half bfloat16 long int bool contiguous type")
+CASTS = words("pin_memory float half bfloat16 long int bool contiguous type squeeze unsqueeze")
 DEVICES = words("dev rank local_rank gpu gpu_id")
 LOCAL_STORES = words("h5py lmdb tables zarr")
 LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
@@ -54,7 +54,8 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     moved = _moved(func.value)
     name = moved.attr if isinstance(moved, ast.Attribute) else str(getattr(moved, "id", ""))
     made = isinstance(moved, ast.Call) and module.resolve(moved.func) in FROM_HOST
-    of_step = at.step_loop and (made or BATCH.search(name) or (name and _in_comprehension(module, node)))
+    part = made or BATCH.search(name) or (name and _in_comprehension(module, node))
+    of_step = at.step_loop and (part or _handed(module, moved, at.loops))
     plain = (of_step or _rebinds_batch(module, node, name)) and not module.frameworks and _names_device(node)
     if plain or (name and _over_batch(module, node)):
         yield module.hit(node, "P27", 0.7)
@@ -69,6 +70,17 @@ def _moved(node: ast.expr) -> ast.expr:
             node = node.func.value
         else:
             return node
+
+
+def _handed(module: Module, moved: ast.expr, loops: tuple[ast.AST, ...]) -> bool:
+    """Whether what is moved is what the loop hands out each time round, or a part of it that was unpacked."""
+    given: list[ast.AST | str] = [moved]
+    for _ in range(2):
+        names = (b for b in given if isinstance(b, ast.Name))
+        given = [b.whole if isinstance(b, Part) else b for name in names for b in module.bindings(name)]
+        if any(b is loop for b in given for loop in loops[:1]):
+            return True
+    return False
 
 
 def _rebinds_batch(module: Module, node: ast.Call, name: str) -> bool:

@@ -51,6 +51,22 @@ FOUND = [
         "    F.pad(r, (0, longest - len(r))) for r in rows]",
     ),
     ("P08:3", "import torch\nn = lengths.max().item()\ny = torch.nn.functional.pad(x, pad=(0, n - x.shape[1]))"),
+    # sized by what is read from another
+    ("P08:3", "import torch\ndef mask(ids):\n    return torch.arange(ids.unsqueeze(0).max())"),
+    ("P08:3", "import torch\nn = sizes.max().item()\nx = torch.zeros((n, 3), device=d)"),
+    (
+        "P08:5",
+        "import torch\nclass Cache:\n    def place(self): return self.at[0].item()\n    def fill(self, other):\n"
+        "        n = other.place(); self.k[:n] = other.k[:n]",
+    ),
+    (
+        "P09:6",
+        "import torch\nclass Cache:\n    def __init__(self, d):\n        self.k = torch.zeros(9, device=d)\n"
+        "    def fill(self, other, n):\n        self.k[:n] = torch.relu(other)",
+    ),
+    # what the loop hands out is the batch, whatever it is called
+    ("P27:3", STEP.replace("    loss = ", "    one, two = batch; one = one.squeeze(1).to(device)\n    loss = ")),
+    ("P27:3", "import torch\nfor a, b in pairs:\n    a = a.to(device)\n    loss.backward()"),
     # a step that is not made each time round the loop is a step
     ("P61:6", STEP + "    if i % part.interval != 0: continue\n    part.opt.step()"),
     ("P36:2", "import torch\nclass OffloadedCheckpoint(torch.autograd.Function): pass"),
@@ -79,6 +95,10 @@ NOT_FOUND = [
     # padded to a length that is given is what one wants there
     ("P08", "import torch.nn.functional as F\ny = F.pad(x, (0, block - x.shape[1]))"),
     ("P08", "import torch.nn.functional as F\nn = max(2, 3)\ny = F.pad(x, (0, n - 1))"),
+    ("P08", "import torch\nx = torch.full((2, 3), y.max())"),
+    ("P08", "import torch\nx = torch.zeros(y.shape[0], len(z), device=d)"),
+    ("P09", "import torch\ndef fill(other, n):\n    new = torch.zeros(9, device=d)\n    new[:n] = torch.relu(other)"),
+    ("P27", "import torch\nfor a, b in pairs:\n    c = other.to(device)\n    loss.backward()"),
     ("P36", "import torch\nclass Scaled(torch.autograd.Function): pass"),
     # not asked where it runs on XLA
     ("P06", "import torch\nif is_xla_tensor(x) or torch.isnan(x).any(): stop()"),
