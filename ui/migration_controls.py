@@ -67,7 +67,8 @@ SELECT = 230  # px
 CHOICES_CSS = """<style>
 @media (max-width:640px){.st-key-move_choices>:not(style),.st-key-move_sides>:has([data-testid="stSelectbox"]){
 flex:1 1 40%!important;width:auto!important;min-width:0!important}
-:is(.st-key-move_choices,.st-key-move_sides) [data-testid="stSelectbox"]{width:100%!important}}
+:is(.st-key-move_choices,.st-key-move_sides) [data-testid="stSelectbox"]{width:100%!important}
+.st-key-move_sides [data-testid="stButtonGroup"] button{padding-inline:8px!important}}
 </style>"""  # on a phone two to a row
 SIDES: tuple[Side, ...] = ("today", "target")
 AUTO = "auto"
@@ -188,6 +189,16 @@ def draw(view: View, found: Migration) -> None:
     t = view.t
     skills = {"usual": t("Knows some JAX"), "shipped": t("Has shipped on TPU"), "new": t("New to it")}
     agents = {"some": t("Some use"), "none": t("None"), "much": t("Heavy use")}
+    of = constants(view.catalogue)
+    help_skill = t(
+        "Days over those of a team that knows some JAX: {low:ratio} where it has shipped on TPU, {high:ratio} where "
+        "it is new to it.",
+        low=of["skill"].low, high=of["skill"].high,
+    )  # fmt: skip
+    help_agents = t(
+        "Share of the days that is left with coding agents: {some:pct} with some use, {much:pct} with heavy use.",
+        some=of["assistance"].likely, much=of["assistance"].low,
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_sides"):
         st.segmented_control(
             t("Path"),
@@ -200,16 +211,17 @@ def draw(view: View, found: Migration) -> None:
         draw_sides(view, found)
     st.html(CHOICES_CSS)
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_choices"):
-        for name, label, names in (
-            ("done", t("Done when"), done_names(t)),
-            ("skill", t("Team"), skills),
-            ("size", t("Code base"), size_names(t)),
-            ("agents", t("Coding agents"), agents),
+        for name, label, names, help in (
+            ("done", t("Done when"), done_names(t), None),
+            ("skill", t("Team"), skills, help_skill),
+            ("size", t("Code base"), size_names(t), None),
+            ("agents", t("Coding agents"), agents, help_agents),
         ):
             st.selectbox(
                 label,
                 list(CHOICES[name]),
                 key=use(f"w_move_{name}"),
                 format_func=names.__getitem__,
+                help=help,
                 width=SELECT,
             )

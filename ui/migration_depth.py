@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from core.migration.finding import Scan
@@ -80,11 +82,11 @@ def _dual(view: View, found: Migration) -> None:
                 months=tables.months_words(options.dual_months, t),
             )
         )
-    texts.append(
-        t(
-            "Delay adds {delay:usd} that is not cash; without it the payback is {months}.",
-            delay=payback.delay_usd.p50,
-            months=tables.months_words(payback.months_without_delay.p50, t),
-        )
-    )
+    early = payback.months_without_delay.p50
+    delayed = t("Delay adds {delay:usd} that is not cash; ", delay=payback.delay_usd.p50)
+    if math.isfinite(early):
+        texts.append(delayed + t("without it the payback is {months}.", months=tables.months_words(early, t)))
+    else:
+        texts.append(delayed + t("without it the move would not pay back either."))
+    texts.append(t("All of it can be changed above, under Money and calendar of the move."))
     _say(*texts)

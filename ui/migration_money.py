@@ -47,12 +47,27 @@ def names(t: Translate) -> dict[str, str]:
 
 
 def draw(view: View, found: Migration) -> None:
-    """The expander, and under it the names of the values that are the reader's."""
+    """The expander, and under it the values that are the reader's."""
+    expander(view.t("Money and calendar of the move"), "open_move_money", lambda: _inputs(view, found))
+    draw_own(view)
+
+
+def draw_own(view: View) -> None:
+    """The names of the values that are the reader's, and the way back; nothing where all is modelled."""
     t, own = view.t, inputs.given(view.desk.view)
-    expander(t("Money and calendar of the move"), "open_move_money", lambda: _inputs(view, found, bool(own)))
-    if own:
-        listed = ", ".join(name for field, name in names(t).items() if field in own)
-        st.markdown(small(t("Your values: {names}.", names=listed)))
+    if not own:
+        return
+    listed = ", ".join(name for field, name in names(t).items() if field in own)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(small(t("Your values: {names}.", names=listed)), width="content")
+        st.button(
+            t("All as modelled"),
+            key="move_modelled",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=controls.later,
+            args=(inputs.forget,),
+        )
 
 
 def _speeds(t: Translate) -> dict[str, str]:
@@ -107,7 +122,7 @@ def _fields(view: View, found: Migration) -> dict[str, Field]:
     return {f.name: Field(inputs.PREFIX + f.name, f.label, f.help, f.example, f.empty) for f in found_fields}
 
 
-def _inputs(view: View, found: Migration, own: bool) -> None:
+def _inputs(view: View, found: Migration) -> None:
     t, fields = view.t, _fields(view, found)
     st.html(CSS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="move_money"):
@@ -118,15 +133,6 @@ def _inputs(view: View, found: Migration, own: bool) -> None:
                 else:
                     fields[name].draw()
     unread(view, *fields.values())
-    if own:
-        st.button(
-            t("All as modelled"),
-            key="move_modelled",
-            type="tertiary",
-            icon=":material/undo:",
-            on_click=controls.later,
-            args=(inputs.forget,),
-        )
 
 
 def _start(view: View, found: Migration) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from core.migration.decide import MAX_MONTHS
+from core.migration.finding import SEVERITIES, Severity, blocks, first_places
+from core.migration.source_file import in_short
 from core.numbers import EN_DASH, MINUS, percent, usd
 from ui.charts.migration_cash import month_text
 from ui.charts.migration_effort import days_text
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
 NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are sentences
 LABEL, SIXTH = "width:12%;min-width:90px", "width:17%;min-width:120px"  # of a table with a column for each path
 CAUSES = "width:40%;min-width:200px"  # of a column that lists patterns, one a line
-FIRST_PLACES = 3  # of a pattern that the table names
-_RANK = {"B": 0, "H": 1, "M": 2, "L": 3}
+PLACE_CHARS = 48  # of a place in the table; the whole of a longer one stands in its title
 
 
 def _span(low: str, high: str) -> str:
@@ -112,7 +113,7 @@ def cards(found: Migration, path: str, t: Translator, *, own_bill: bool = False)
                 t("Payback, delay counted"),
                 months_words(payback.months.p50, t),
                 t("{chance} of cases by month {n}", chance=percent(payback.chance),
-                  n=found.options.horizon_months),
+                  n=found.options.horizon),
                 stop=not math.isfinite(payback.months.p50),
             )
         )  # fmt: skip
@@ -131,7 +132,7 @@ def paths_table(found: Migration, scheme: Scheme, t: Translator) -> str:
             (escape(t("Status")), False),
         ]
     )
-    body = "".join(_path_row(p, p.id == found.chosen.id, found.options.horizon_months, t) for p in found.paths)
+    body = "".join(_path_row(p, p.id == found.chosen.id, found.options.horizon, t) for p in found.paths)
     note = t("Days {until}; below each figure its P10{dash}P90.", until=until(found.options.done, t), dash=DASH)
     return table(f"{header}<tbody>{body}</tbody>", t("Paths side by side"), scheme, note)
 
@@ -182,34 +183,36 @@ def features_table(paths: Sequence[MigrationPath], scheme: Scheme, t: Translator
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All findings of one pattern; ``worst`` is their gravest severity."""
+    """All findings of one pattern; ``worst`` is the gravest severity of those that no check for a device guards."""
 
     pattern: Pattern
     findings: tuple[Finding, ...]
-    worst: str
+    worst: Severity | None  # None: all of them are guarded
 
 
 def groups(scan: Scan, patterns: Mapping[str, Pattern]) -> list[Group]:
     """Findings by pattern: the gravest first, then the most frequent."""
+    rank = (*SEVERITIES, None).index
     by_id: dict[str, list[Finding]] = {}
     for finding in scan.findings:
         by_id.setdefault(finding.pattern_id, []).append(finding)
     found = [
-        Group(patterns[name], tuple(some), min((f.severity for f in some), key=_RANK.__getitem__))
+        Group(patterns[name], tuple(some), min((f.severity for f in some if not f.guarded), key=rank, default=None))
         for name, some in by_id.items()
     ]
-    return sorted(found, key=lambda g: (_RANK[g.worst], -len(g.findings), g.pattern.pattern_id))
+    return sorted(found, key=lambda g: (rank(g.worst), -len(g.findings), g.pattern.pattern_id))
 
 
-def severity_names(t: Translator) -> dict[str, str]:
-    """How bad a finding is, in a word."""
-    return {"B": t("blocks"), "H": t("heavy"), "M": t("moderate"), "L": t("light")}
+def severity_names(t: Translator) -> dict[Severity | None, str]:
+    """How bad a finding is, in a word; ``None`` is under a check for a device."""
+    names: dict[Severity | None, str] = {"B": t("blocks"), "H": t("heavy"), "M": t("moderate"), "L": t("light")}
+    return names | {None: t("under a check for a device")}
 
 
 def blockers_title(found: Sequence[Group], t: Translator) -> str:
-    """How many places there are, and how many of them block."""
+    """How many places there are, and how many of them block; those under a check for a device do not."""
     places = sum(len(g.findings) for g in found)
-    blocking = sum(f.severity == "B" for g in found for f in g.findings)
+    blocking = sum(blocks(f) for g in found for f in g.findings)
     if not found:
         return t("Nothing that ties this code to its chip was found")
     said = t.n("{n:int} place ties this code to its chip", "{n:int} places tie this code to its chip", places)
@@ -235,7 +238,7 @@ def blockers_table(found: Sequence[Group], label: str, scheme: Scheme, t: Transl
     for g in found:
         p = g.pattern
         days = _span(f"{p.days_low:g}", f"{p.days_high:g}")
-        firsts = "<br>".join(f"<code>{escape(f'{f.path}:{f.line}')}</code>" for f in _first_places(g.findings))
+        firsts = "<br>".join(map(_place, first_places(g.findings)))
         hot = sum(f.hot for f in g.findings)
         inside = t.n("{n:int} in the step", "{n:int} in the step", hot) if hot else ""
         css = ' class="z"' if g.worst == "B" else ""
@@ -251,9 +254,12 @@ def blockers_table(found: Sequence[Group], label: str, scheme: Scheme, t: Transl
     return table(f"{header}<tbody>{''.join(rows)}</tbody>", label, scheme, note)
 
 
-def _first_places(findings: Iterable[Finding]) -> list[Finding]:
-    ordered = sorted(findings, key=lambda f: (_RANK[f.severity], f.guarded, f.path, f.line))
-    return ordered[:FIRST_PLACES]
+def _place(f: Finding) -> str:
+    """Path and line; of a long path its end, with the whole in the title."""
+    place = f"{f.path}:{f.line}"
+    if len(place) <= PLACE_CHARS:
+        return f"<code>{escape(place)}</code>"
+    return f'<code title="{escape(in_short(place))}">…{escape(place[1 - PLACE_CHARS :])}</code>'
 
 
 def findings_frame(scan: Scan, patterns: Mapping[str, Pattern]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from core.migration.answer import migration
 from core.migration.finding import Scan
 from core.migration.outcome import Migration, MigrationOptions
 from core.migration.patterns import patterns
+from core.migration.scan import aimed
 from core.scenario import Scenario
 from core.snapshot import snapshot_day
 from ui import markup, migration_code, migration_controls, migration_depth, migration_inputs, migration_money
@@ -70,6 +71,7 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
         if not anyway:
             with st.container(horizontal=True, gap="small", key="move_sides"):
                 migration_controls.draw_sides(view, found)
+            migration_money.draw_own(view)
             downloads(view, [even])
             return
     migration_controls.draw(view, found)
@@ -123,6 +125,7 @@ def _code(view: View, found: Migration, scan: Scan | None) -> None:
         st.markdown(f"**{escape(decision)}.**\n{reasons}")
     if scan is None or not scan.lines:  # of what could not be read nothing is said
         return
+    scan = aimed(scan, view.catalogue, found.chosen.id)  # another path, other severities; nothing is read again
     known = patterns(view.catalogue)
     grouped = tables.groups(scan, known)
     title = tables.blockers_title(grouped, t)

@@ -49,3 +49,26 @@ def test_an_archive_larger_than_other_uploads_is_taken(server: Server, page: Pag
     page.get_by_text("large.zip: 9 files").wait_for()
     wait_idle(page)
     assert page.get_by_text("part_0.py:30002").count() == 1
+
+
+def test_money_of_the_move_counts_and_stays_out_of_the_public_link(server: Server, page: Page) -> None:
+    open_page(
+        page, f"{server.url}/migration?platforms=tpu_v6e,h100_sxm~on_demand~AWS&focus=tpu_v6e&move_slip_weeks=999"
+    )
+    page.get_by_text('move_slip_weeks: "999" is out of range; 500 is used.').wait_for()
+    page.get_by_text("Money and calendar of the move").first.click()
+    wait_idle(page)
+    box = page.get_by_role("textbox", name="Bill now, USD a month")
+    assert box.get_attribute("placeholder", timeout=5_000) not in (None, "")
+    box.fill("90k")
+    box.press("Enter")
+    wait_idle(page)
+    assert parameter(page, "move_monthly_bill_usd") == "90000" and parameter(page, "move_slip_weeks") == "500"
+    assert page.get_by_text("$90.0k a month").count() >= 1
+    page.get_by_role("button", name="Copy link").click()
+    wait_idle(page)
+    public = page.locator("code").first.inner_text()
+    assert "move_slip_weeks=500" in public and "move_monthly_bill_usd" not in public
+    page.reload()
+    wait_idle(page)
+    assert page.get_by_text("$90.0k a month").count() >= 1, "the reader's own address holds it"

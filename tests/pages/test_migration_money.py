@@ -56,6 +56,14 @@ def test_a_value_counts_is_tagged_and_can_be_taken_back() -> None:
     assert app.text_input(key=KEY + "dual_share").value == ""
 
 
+def test_a_value_is_named_where_nothing_is_saved_too() -> None:
+    app = opened(FILE, move_monthly_bill_usd="250k")
+    in_order(app)
+    assert "$250k" in app.header[0].value and "Your values\\: bill" in text(app)
+    app.button(key="move_modelled").click().run()
+    assert "$250k" not in app.header[0].value
+
+
 def test_the_horizon_of_one_month_reads_well() -> None:
     app = money(move_horizon_months="1")
     in_order(app)
