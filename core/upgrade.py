@@ -15,12 +15,14 @@ COLUMNS: dict[tuple[str, str], str] = {
     ("presets", "speed"): "vendor",
     ("presets", "optimizer"): "adamw",
     ("silicon", "devices_per_chip"): "1",
+    ("migration_paths", "leaves_code"): "no",
+    ("migration_sizes", "reported"): "no",
 }
 """By table and column (schema.csv is a table too): the cell that every row of an older snapshot has."""
 
 
 def _constants(columns: str, *rows: str) -> tuple[Cells, ...]:
-    """Rows of other_costs.csv; the cells of each line stand between bars, as those of ``columns``."""
+    """Rows of a table of constants; the cells of each line stand between bars, as those of ``columns``."""
     names = columns.split(" | ")
     return tuple(dict(zip(names, row.split(" | "), strict=True)) | {"date_precision": "year"} for row in rows)
 
@@ -136,6 +138,19 @@ ROWS: dict[str, tuple[Cells, ...]] = {
         "chip at data-parallel degree 128, as claimed | an article on TPU v5p: bandwidth use 85 % at data-parallel "
         "64, 40 % at 128",
     ),
+    "migration_constants": _constants(
+        "cost_id | kind | low | likely | high | unit | date | grade | item | source",
+        "payback_longest_months | payback | 600 | 600 | 600 | months | 2026 | assumption | months after which a "
+        "payback counts as never | convention: fifty years",
+        "horizon_months | payback | 18 | 18 | 18 | months | 2026 | assumption | months within which a move is to "
+        "have paid | convention: how long prices and plans are known",
+        "go_chance | decision | 0.8 | 0.8 | 0.8 | fraction | 2026 | assumption | chance of paying back within the "
+        "horizon from which on the answer is go | convention: four cases of five",
+        "no_go_chance | decision | 0.2 | 0.2 | 0.2 | fraction | 2026 | assumption | chance of paying back within the "
+        "horizon below which the answer is no-go | convention: one case of five",
+        "left_behind_share | decision | 0.25 | 0.25 | 0.25 | fraction | 2026 | assumption | share of a family's work "
+        "on a path up to which most of that code is left behind | engineering judgement",
+    ),
 }
 """By table: the rows that an older snapshot has unless it holds their keys; a table of these where it has none."""
 
@@ -148,6 +163,7 @@ LATER_TABLES = (
     "migration_paths",
     "migration_phases",
     "migration_sizes",
+    "migration_blockers",
     "migration_typical",
     "migration_constants",
     "migration_risks",

@@ -8,18 +8,17 @@ far first tries and tuned ports are from a recipe, and list prices move.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.economics.draws import quantiles, split_triangular, three_point
+from core.economics.draws import quantiles, three_point
 from core.economics.inverse import inputs_at
-from core.migration.effort import deviates, points
+from core.migration.effort import cases_of, deviates, points
 from core.migration.outcome import MigrationOptions, SavingCurve, Savings, Spread, Stage
-from core.migration.paths import constants
-from core.migration.payback import Ramp, break_even_mfu, saving_usd_per_month
+from core.migration.payback import Ramp, break_even_mfu, ramp_months, saving_usd_per_month, worth_months
 from core.numbers import MONTHS_PER_YEAR
 from core.offer_rules import CONTRACTS
 from core.report import PlatformEstimate, Report
@@ -41,8 +40,13 @@ NO_RENT = ("people_usd", "migration_usd", "data_usd")
 
 def spread(cases: np.ndarray) -> Spread:
     """P10, P50 and P90 of cases, shape (cases,)."""
-    low, middle, high = (float(q) for q in quantiles(cases, *SHARES))
-    return Spread(low, middle, high)
+    return spreads(cases)[0]
+
+
+def spreads(cases: np.ndarray) -> list[Spread]:
+    """P10, P50 and P90 of each row of cases, shape (rows, cases)."""
+    ends = np.array(quantiles(np.atleast_2d(cases), *SHARES))
+    return [Spread(*row) for row in ends.T.tolist()]
 
 
 def monthly_bill_usd(p: PlatformEstimate, scenario: Scenario) -> float:
@@ -92,6 +96,7 @@ class Pair:
     speeds: np.ndarray  # MFU of the target at SPEEDS, central, (speeds,)
     cases: np.ndarray  # cost ratio, (speeds, cases)
     bill_cases: np.ndarray
+    saved: np.ndarray  # a month, (speeds, cases)
     today_slower: np.ndarray
     price_moves: np.ndarray  # on the price ratio
 
@@ -153,15 +158,14 @@ def compare(
         speeds=np.array(central),
         cases=np.array([]),
         bill_cases=np.array([]),
+        saved=np.array([]),
         today_slower=slower,
         price_moves=changes[1] / changes[0],
     )
     typed = options.monthly_bill_usd is not None
     ratio = pair.price_ratio * pair.price_moves * pair.time_ratio(reached) / slower
-    return Pair(**{name: getattr(pair, name) for name in pair.__slots__} | {
-        "cases": ratio,
-        "bill_cases": pair.bill * (changes[0] if typed else changes[0] * slower),
-    })  # fmt: skip
+    bills = pair.bill * (changes[0] if typed else changes[0] * slower)
+    return replace(pair, cases=ratio, bill_cases=bills, saved=saving_usd_per_month(bills, 1.0, ratio))
 
 
 def ramp_ends(start: Speed, pays_tuning: bool, scenario: Scenario) -> tuple[int, int]:
@@ -171,26 +175,100 @@ def ramp_ends(start: Speed, pays_tuning: bool, scenario: Scenario) -> tuple[int,
     return first, last if pays_tuning else first
 
 
-def ramp_of(pair: Pair, ends: tuple[int, int], options: MigrationOptions, catalogue: Catalogue) -> Ramp:
-    """Savings a month along the ramp in every case, and when each speed is reached."""
-    of, at = constants(catalogue), points()["ramp"]
+class RampTimes(NamedTuple):
+    """When a ramp reaches its speeds, from which all is known of it but money.
+
+    ``tunes``: it goes on from its first speed to a tuned one, and ``goes_on`` from there to the last. The months are
+    the reader's own, where given.
+    """
+
+    tunes: bool
+    goes_on: bool
+    tuned_months: float | None
+    vendor_months: float | None
+
+
+def times_of(ends: tuple[int, int], options: MigrationOptions) -> RampTimes:
+    """The times of a ramp between two of :data:`SPEEDS`."""
     first, last = ends
-    middle = min(max(first, 1), last)
-    saving = saving_usd_per_month(pair.bill_cases, 1.0, pair.cases)
+    middle = _middle(ends)
+    return RampTimes(middle > first, last > middle, options.tuned_months, options.vendor_months)
+
+
+def _middle(ends: tuple[int, int]) -> int:
+    return min(max(ends[0], 1), ends[1])
+
+
+@lru_cache(maxsize=16)
+def reached(times: RampTimes, catalogue: Catalogue) -> tuple[Any, Any]:
+    """Months from the switch to the tuned and to the last speed, numbers or (cases,)."""
 
     def months(name: str, given: float | None) -> Any:
-        row = of[name]
-        return split_triangular(at, row.low, row.likely, row.high) if given is None else given
+        return cases_of(name, catalogue) if given is None else given
 
-    tuned = months("ramp_tuned_months", options.tuned_months) if middle > first else 0.0
-    vendor = months("ramp_vendor_months", options.vendor_months) if last > middle else tuned
-    return Ramp(saving[first], saving[middle], saving[last], tuned, np.maximum(tuned, vendor))
+    tuned = months("ramp_tuned_months", times.tuned_months) if times.tunes else 0.0
+    vendor = months("ramp_vendor_months", times.vendor_months) if times.goes_on else tuned
+    return tuned, np.maximum(tuned, vendor)
+
+
+def ramp_of(pair: Pair, ends: tuple[int, int], options: MigrationOptions, catalogue: Catalogue) -> Ramp:
+    """Savings a month along the ramp in every case, and when each speed is reached."""
+    first, middle, last = (pair.saved[at] for at in (ends[0], _middle(ends), ends[1]))
+    return Ramp(first, middle, last, *reached(times_of(ends, options), catalogue))
+
+
+def thin(value: Any) -> Any:
+    """Every fourth case: enough where each of them is followed month by month."""
+    return value[..., ::CURVE_STEP] if np.ndim(value) else value
+
+
+def thinned(ramp: Ramp) -> Ramp:
+    """A ramp in every fourth case."""
+    return Ramp(*(np.ascontiguousarray(thin(getattr(ramp, name))) for name in Ramp.__slots__))
+
+
+def drawn_exactly(value: Any) -> np.ndarray:
+    """As exact as can be drawn, seven digits: a band over many points is worked out in half the time."""
+    return np.asarray(value, dtype=np.float32)
+
+
+def bands(cases: np.ndarray, *shares: float) -> list[np.ndarray]:
+    """:func:`core.economics.draws.quantiles` as full numbers."""
+    return [q.astype(float) for q in quantiles(cases, *shares)]
+
+
+@lru_cache(maxsize=8)
+def horizon_worth(
+    times: RampTimes, horizon_months: int, yearly_rate: float, catalogue: Catalogue
+) -> tuple[Any, Any, Any]:
+    """:func:`core.migration.payback.worth_months` of a ramp in every fourth case."""
+    tuned, last = reached(times, catalogue)
+    return worth_months(thin(tuned), thin(last), horizon_months, yearly_rate)
+
+
+@lru_cache(maxsize=4)
+def months_by_month(times: RampTimes, horizon_months: int, catalogue: Catalogue) -> tuple[Any, Any, Any]:
+    """:func:`core.migration.payback.ramp_months` of every month to the horizon, (months, cases), every fourth case.
+
+    No more exact than can be drawn.
+    """
+    tuned, last = reached(times, catalogue)
+    first, middle, end = ramp_months(thin(tuned), thin(last), np.arange(horizon_months + 1.0)[:, None])
+    return drawn_exactly(first), drawn_exactly(middle), drawn_exactly(end)
+
+
+@lru_cache(maxsize=4)
+def months_by_horizon(times: RampTimes, horizon_months: int, catalogue: Catalogue) -> tuple[Any, Any, Any]:
+    """:func:`core.migration.payback.ramp_months` of the horizon, in every case."""
+    return ramp_months(*reached(times, catalogue), float(horizon_months))
 
 
 def _curve(pair: Pair, catalogue: Catalogue) -> SavingCurve:
-    some = slice(None, None, CURVE_STEP)
-    ratio = pair.price_ratio * pair.price_moves[some] * pair.time_ratio(CURVE_MFU[:, None]) / pair.today_slower[some]
-    low, middle, high = quantiles(saving_usd_per_month(pair.bill_cases[some], 1.0, ratio), *SHARES)
+    bill = thin(pair.bill_cases)
+    there = bill * (pair.price_ratio * thin(pair.price_moves) / thin(pair.today_slower))  # where a run takes as long
+    saved = drawn_exactly(there) * -drawn_exactly(pair.time_ratio(CURVE_MFU[:, None]))
+    saved += drawn_exactly(bill)
+    low, middle, high = bands(saved, *SHARES)
     even = float(
         break_even_mfu(pair.mfu, pair.start_hours, pair.target_hours, pair.today_hours, pair.price_ratio)
         if pair.price_ratio > 0
@@ -205,10 +283,9 @@ def savings_of(pair: Pair, last: int, catalogue: Catalogue) -> Savings:
     """The pair as the page shows it, where the ramp ends at :data:`SPEEDS` ``[last]``."""
     times = pair.time_ratio(pair.speeds)
     ratio = pair.price_ratio * times
-    saved = saving_usd_per_month(pair.bill_cases, 1.0, pair.cases)
     stages = tuple(
-        Stage(s, float(pair.speeds[i]), float(times[i]), float(ratio[i]), float(pair.bill * ratio[i]), spread(saved[i]))
-        for i, s in enumerate(SPEEDS)
+        Stage(s, float(pair.speeds[i]), float(times[i]), float(ratio[i]), float(pair.bill * ratio[i]), ends)
+        for i, (s, ends) in enumerate(zip(SPEEDS, spreads(pair.saved), strict=True))
     )
     target, today = pair.target.price_usd_per_chip_hour or 0.0, pair.today.price_usd_per_chip_hour or 0.0
     return Savings(

@@ -3,57 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from core.messages import Message, Severity, message
-from core.migration.finding import Scan
+from core.migration.finding import Finding, Scan, blocks
 from core.migration.outcome import Blocker, BlockerKind, Decision, MigrationOptions, PathAnswer, Savings
-from core.migration.paths import constants, paths
+from core.migration.paths import blockers, constants, paths, size_classes
 from core.report import Report
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
 
-BLOCKERS: Mapping[BlockerKind, tuple[str, ...]] = MappingProxyType(
-    {
-        "custom_cuda": ("P10",),
-        "triton": ("P11",),
-        "bitsandbytes": ("P14",),
-        "deepspeed": ("P17",),
-        "moe_kernels": ("P39",),
-        "varlen_attention": ("P45",),
-    }
-)
-"""What decides whether a port is worth trying, and the patterns that show it."""
-
-SMALL = ("single_file", "nanogpt")
-"""Sizes of code at which the public reports of engineer-days lie near the P10 of the model or below it."""
-
 MAX_MONTHS = 120
 """A payback later than this is said to be later than this: no one plans by a figure so far off."""
 
-LIKELY, UNLIKELY = 0.8, 0.2
-"""Chances of paying back within the horizon: from the first on go, below the second no-go."""
 
-
-def blockers_of(scan: Scan | None) -> tuple[Blocker, ...]:
-    """What was found that blocks, in the order of :data:`BLOCKERS`; code under a check for a device blocks nothing."""
-    found = []
-    for kind, patterns in BLOCKERS.items():
-        places = [f for f in scan.findings if f.pattern_id in patterns and not f.guarded] if scan else []
-        if places:
-            first = places[0]
-            seen = tuple(dict.fromkeys(f.pattern_id for f in places))
-            found.append(Blocker(kind, seen, len(places), first.path, first.line))
-    return tuple(found)
+def blockers_of(scan: Scan | None, catalogue: Catalogue) -> tuple[Blocker, ...]:
+    """What was found that blocks and decides, in the order of its table."""
+    kinds = blockers(catalogue)
+    places: dict[BlockerKind, list[Finding]] = {kind: [] for kind in kinds.values()}
+    for f in scan.findings if scan else ():
+        if f.pattern_id in kinds and blocks(f):
+            places[kinds[f.pattern_id]].append(f)
+    return tuple(
+        Blocker(kind, tuple(dict.fromkeys(f.pattern_id for f in some)), len(some), some[0].path, some[0].line)
+        for kind, some in places.items()
+        if some
+    )
 
 
 def decide(
     path: PathAnswer,
     savings: Savings | None,
-    blockers: tuple[Blocker, ...],
+    blocking_code: tuple[Blocker, ...],
     read: bool,
     o: MigrationOptions,
     catalogue: Catalogue,
@@ -63,21 +45,23 @@ def decide(
     No-go where it does not pay. Go where it very likely does, nothing blocks, the code was read and the path has a
     future. Try first in between: a few days tell.
     """
+    of = constants(catalogue)
     trial = message(
         "migration_trial",
         "note",
-        days=constants(catalogue)["trial_days"].likely,
+        days=of["trial_days"].likely,
         path=next(p.name for p in paths(catalogue) if p.trial),
     )
+    severity = _severity(path, catalogue)
     blocking = tuple(
         message(
             "migration_blocker" if b.places > 1 else "migration_blocker_one",
-            _severity(path),
+            severity,
             what=message(f"blocker_{b.kind}"),
             n=b.places,
             first=f"{b.path}:{b.line}",
         )
-        for b in blockers
+        for b in blocking_code
     )
     sunset = (message("migration_sunset", "warning", path=path.name, status=path.status),) if path.sunset else ()
     unread = () if read else (message("migration_unread", "note"),)
@@ -85,13 +69,12 @@ def decide(
         return "try_first", (message("migration_unpriced", "note"), *blocking, *sunset, *unread, trial)
     if not savings.pays:
         return "no_go", (_why_not(savings), *blocking, *sunset)
-    chance = message(
-        "migration_chance", "note", chance=path.payback.chance, months=o.horizon_months, median=_months(path)
-    )
-    if path.payback.chance < UNLIKELY:
+    chance = message("migration_chance", "note", chance=path.payback.chance, months=o.horizon, median=_months(path))
+    if path.payback.chance < of["no_go_chance"].likely:
         return "no_go", (chance, *blocking, *sunset, *unread)
-    if path.payback.chance < LIKELY or blocking or sunset or unread:
-        first = (*blocking, *sunset, chance) if path.payback.chance >= LIKELY else (chance, *blocking, *sunset)
+    likely = path.payback.chance >= of["go_chance"].likely
+    if not likely or blocking or sunset or unread:
+        first = (*blocking, *sunset, chance) if likely else (chance, *blocking, *sunset)
         return "try_first", (*first, *unread, trial)
     return "go", (chance, trial)
 
@@ -106,7 +89,7 @@ def beside(
         notes.append(message(f"migration_from_{today}", "note", target=savings.target))
     if scan is not None and scan.files and all(f.guarded for f in scan.findings):
         notes.append(message("migration_found_nothing", "note", files=scan.files))
-    if o.size in SMALL:
+    if o.size is not None and size_classes(catalogue)[o.size].reported:
         notes.append(message("migration_high", "note"))
     if savings is not None and savings.bill_usd_per_month > 0:
         share = constants(catalogue)["alternative_discount"].likely
@@ -114,9 +97,9 @@ def beside(
     return tuple(notes)
 
 
-def _severity(path: PathAnswer) -> Severity:
+def _severity(path: PathAnswer, catalogue: Catalogue) -> Severity:
     """A blocker warns on every path but one that leaves the code behind."""
-    return "note" if path.id == "maxtext" else "warning"
+    return "note" if next(p for p in paths(catalogue) if p.id == path.id).leaves_code else "warning"
 
 
 def _months(path: PathAnswer) -> Message:
@@ -170,7 +153,7 @@ def verdict_of(
             why=why,
         )
     end = next(s for s in savings.stages if s.speed == savings.end)
-    late = path.payback.months.p50 > o.horizon_months
+    late = path.payback.months.p50 > o.horizon
     return message(
         "verdict_move_late" if late else "verdict_move_pays",
         "note",
@@ -178,7 +161,7 @@ def verdict_of(
         today=savings.today,
         path=path.name,
         months=_months(path),
-        horizon=o.horizon_months,
+        horizon=o.horizon,
         chance=path.payback.chance,
         saving=end.saving_usd_per_month.p50,
         speed=message(f"speed_reached_{end.speed}"),

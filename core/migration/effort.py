@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,26 @@ def points() -> Mapping[str, np.ndarray]:
 def deviates(name: str) -> np.ndarray:
     """The points of one input as standard normal deviates, shape (cases,)."""
     return normal(points()[name])
+
+
+DRAWN: Mapping[str, str] = {
+    "dual_months": "dual_months",
+    "dual_share": "dual_share",
+    "parity_runs": "parity",
+    "slip_share": "slip",
+    "ramp_tuned_months": "ramp",
+    "ramp_vendor_months": "ramp",
+    "going_back_share": "back",
+    "going_back_months": "back",
+}
+"""Figures of the table that are drawn, by what is drawn: those of one name go together."""
+
+
+@lru_cache(maxsize=4 * len(DRAWN))
+def cases_of(name: str, catalogue: Catalogue) -> np.ndarray:
+    """A figure of :data:`DRAWN` in every case, shape (cases,); its median is the row's likely value."""
+    row = constants(catalogue)[name]
+    return np.asarray(split_triangular(points()[DRAWN[name]], row.low, row.likely, row.high))
 
 
 def mean_days(low: Any, likely: Any, high: Any) -> Any:
@@ -103,8 +124,14 @@ class Work:
         return sum(self.code.values()) + sum(self.phase.values()) + self.model
 
 
-def fixes(sites: Mapping[str, int], catalogue: Catalogue) -> dict[str, float]:
+def fixes(sites: Mapping[str, int], catalogue: Catalogue) -> Mapping[str, float]:
     """Days of fixes by family at these numbers of places, κ included, on a PyTorch/XLA port."""
+    return _fixes(frozenset(sites.items()), catalogue)
+
+
+@lru_cache(maxsize=16)
+def _fixes(held: frozenset[tuple[str, int]], catalogue: Catalogue) -> Mapping[str, float]:
+    sites = dict(held)
     of = constants(catalogue)
     known = patterns(catalogue)
     found: dict[str, float] = {}
@@ -115,7 +142,7 @@ def fixes(sites: Mapping[str, int], catalogue: Catalogue) -> dict[str, float]:
         places = np.array([sites.get(p.pattern_id, 0) for p in rows])
         shares = (of[n].likely for n in ("other_fixes_share", "further_sites_share", "further_sites_exponent"))
         found[family] = of["code_share"].likely * float(family_days(first, further, places, *shares))
-    return found
+    return MappingProxyType(found)
 
 
 def work_of(path: MigrationPath, fixed: Mapping[str, float], done: Done, size: CodeSize, catalogue: Catalogue) -> Work:

@@ -39,7 +39,7 @@ class MigrationOptions:
     today: str | None = None  # id of a platform of the report
     target: str | None = None
     monthly_bill_usd: float | None = None
-    horizon_months: int = 18
+    horizon_months: int | None = None
     dual_months: float | None = None
     dual_share: float | None = None  # of today's bill, paid on beside the port
     rate_usd_per_day: float | None = None
@@ -52,6 +52,12 @@ class MigrationOptions:
     engineers: float | None = None
     slip_weeks: float | None = None  # by which the product is late
     week_value_usd: float | None = None
+
+    @property
+    def horizon(self) -> int:
+        """Months within which the move is to have paid, once it has been filled in."""
+        assert self.horizon_months is not None
+        return self.horizon_months
 
 
 @dataclass(frozen=True, slots=True)

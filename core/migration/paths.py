@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
 from core.migration.finding import Scan
-from core.migration.outcome import CodeSize, Done, PathId
+from core.migration.outcome import BlockerKind, CodeSize, Done, PathId
 from core.migration.patterns import FAMILIES
 from core.records import Constant, Row, record
 from core.scenario import Speed
@@ -30,6 +30,7 @@ class MigrationPath:
     status: str
     sunset: bool
     trial: bool
+    leaves_code: bool  # one's own, so that what blocks its port does not block this
     execution: str
     dynamic_shapes: str
     data_parallel: str
@@ -67,6 +68,7 @@ class SizeClass:
     name: str
     factor: float
     lines_from: int
+    reported: bool  # public reports of engineer-days are of code this small, near the P10 of the model or below it
 
 
 def _path(row: Row) -> MigrationPath:
@@ -77,6 +79,7 @@ def _path(row: Row) -> MigrationPath:
         id=row["path_id"],
         sunset=row["sunset"] == "yes",
         trial=row["trial"] == "yes",
+        leaves_code=row["leaves_code"] == "yes",
         family_factors=MappingProxyType({family: row[f"factor_{family.lower()}"] for family in FAMILIES}),
         phase_factors=MappingProxyType(phase),
         model_days=(row["model_low"], row["model_likely"], row["model_high"]),
@@ -118,7 +121,14 @@ def phases(catalogue: Catalogue) -> tuple[Phase, ...]:
 def size_classes(catalogue: Catalogue) -> Mapping[CodeSize, SizeClass]:
     """Sizes of code by their identifier, ascending."""
     rows = _ordered(catalogue, "migration_sizes")
-    return MappingProxyType({row["size_id"]: record(SizeClass, row, id=row["size_id"]) for row in rows})
+    found = (record(SizeClass, row, id=row["size_id"], reported=row["reported"] == "yes") for row in rows)
+    return MappingProxyType({size.id: size for size in found})
+
+
+@lru_cache(maxsize=4)
+def blockers(catalogue: Catalogue) -> Mapping[str, BlockerKind]:
+    """What decides whether a port is worth trying, by the pattern that shows it, in order."""
+    return MappingProxyType({row["pattern_id"]: row["blocker_id"] for row in _ordered(catalogue, "migration_blockers")})
 
 
 @lru_cache(maxsize=4)

@@ -76,18 +76,34 @@ class Ramp:
     last_months: Any
 
 
+def ramp_months(tuned_months: Any, last_months: Any, months: Any) -> tuple[Any, Any, Any]:
+    """What is saved by a month, as so many months of each of a ramp's three savings; arrays broadcast.
+
+    They add up to the months, and depend on no money, so that they can be kept while prices and speeds change.
+
+    >>> [float(m) for m in ramp_months(2.0, 4.0, 5.0)]
+    [1.0, 2.0, 2.0]
+    """
+    first, second = tuned_months, _second(tuned_months, last_months)
+    t1 = np.clip(months, 0.0, first)
+    t2 = np.clip(months - first, 0.0, second)
+    t3 = np.maximum(0.0, months - first - second)
+    risen1, risen2 = _slope(t1, first) * t1 / 2, _slope(t2, second) * t2 / 2
+    return t1 - risen1, risen1 + t2 - risen2, risen2 + t3
+
+
+def ramp_usd(ramp: Ramp, months: tuple[Any, Any, Any]) -> Any:
+    """So many months of each of a ramp's savings, as :func:`ramp_months` or :func:`worth_months` counts them."""
+    return ramp.first * months[0] + ramp.tuned * months[1] + ramp.last * months[2]
+
+
 def saved_usd(ramp: Ramp, months: Any) -> Any:
     """What has been saved by a month; negative where the port costs more than the old platform.
 
     >>> saved_usd(Ramp(0.0, 10.0, 10.0, 2.0, 4.0), np.array([1.0, 2.0, 5.0])).tolist()
     [2.5, 10.0, 40.0]
     """
-    first, second = _lengths(ramp)
-    t1 = np.clip(months, 0.0, first)
-    t2 = np.clip(months - first, 0.0, second)
-    t3 = np.maximum(0.0, months - first - second)
-    rise1, rise2 = _slope(ramp.tuned - ramp.first, first), _slope(ramp.last - ramp.tuned, second)
-    return (ramp.first + rise1 * t1 / 2) * t1 + (ramp.tuned + rise2 * t2 / 2) * t2 + ramp.last * t3
+    return ramp_usd(ramp, ramp_months(ramp.tuned_months, ramp.last_months, months))
 
 
 def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
@@ -98,20 +114,47 @@ def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
     >>> float(payback_months(37_000, Ramp(33_000, 33_000, 33_000, 0.0, 0.0)).round(2))
     1.12
     """
-    first, second = _lengths(ramp)
-    saves = np.asarray(ramp.last) > NOTHING
-    left1 = cost_usd - saved_usd(ramp, first)
-    left2 = cost_usd - saved_usd(ramp, first + second)
-    in1 = _time_to(cost_usd, ramp.first, _slope(ramp.tuned - ramp.first, first))
-    in2 = first + _time_to(left1, ramp.tuned, _slope(ramp.last - ramp.tuned, second))
-    in3 = first + second + np.where(saves, left2 / np.where(saves, ramp.last, 1.0), np.inf)
-    found = np.where(left1 <= 0, in1, np.where(left2 <= 0, in2, in3))
-    return np.where(np.asarray(cost_usd) <= 0, 0.0, found)
+    cost, length1, length2 = np.asarray(cost_usd), ramp.tuned_months, _second(ramp.tuned_months, ramp.last_months)
+    rise1, rise2 = _slope(ramp.tuned - ramp.first, length1), _slope(ramp.last - ramp.tuned, length2)
+    saved1 = (ramp.first + rise1 * length1 / 2) * length1
+    saved2 = saved1 + (ramp.tuned + rise2 * length2 / 2) * length2
+    each = np.divide(1.0, ramp.last, out=np.full(np.shape(ramp.last), np.inf), where=np.asarray(ramp.last) > NOTHING)
+    parts = ramp.first, ramp.tuned, rise1, rise2, saved1, saved2, length1, length1 + length2, each
+    shape = np.broadcast_shapes(cost.shape, *map(np.shape, parts))
+    if max(map(np.ndim, parts)) > 1 or cost.ndim < 2:
+        cost, *flat = (np.broadcast_to(p, shape).ravel() for p in (cost, *parts))
+        return _solved(cost, *flat).reshape(shape)
+    flat = [np.broadcast_to(p, shape[-1:]) for p in parts]
+    rows = np.broadcast_to(cost, shape).reshape(-1, shape[-1])
+    return np.array([_solved(row, *flat) for row in rows]).reshape(shape)  # a row at a time stays in the cache
 
 
-def _lengths(ramp: Ramp) -> tuple[Any, Any]:
-    """Months from the switch to tuned, and from there to the last speed."""
-    return ramp.tuned_months, np.maximum(0.0, ramp.last_months - ramp.tuned_months)
+def _solved(
+    cost: Any,
+    first: Any,
+    tuned: Any,
+    rise1: Any,
+    rise2: Any,
+    saved1: Any,
+    saved2: Any,
+    length1: Any,
+    end: Any,
+    each: Any,
+) -> Any:
+    """:func:`payback_months` of one row of cases; roots are taken of those alone that have paid on the ramp."""
+    with np.errstate(invalid="ignore"):  # of nothing left and nothing saved
+        found = (cost - saved2) * each + end
+    i = np.flatnonzero((cost <= saved2) & (cost > saved1))
+    found[i] = length1[i] + _time_to(cost[i] - saved1[i], tuned[i], rise2[i])
+    i = np.flatnonzero(cost <= saved1)
+    found[i] = _time_to(cost[i], first[i], rise1[i])
+    found[np.flatnonzero(cost <= 0)] = 0.0
+    return found
+
+
+def _second(tuned_months: Any, last_months: Any) -> Any:
+    """Months from tuned to the last speed."""
+    return np.maximum(0.0, last_months - tuned_months)
 
 
 def _slope(rise: Any, months: Any) -> Any:
@@ -121,9 +164,24 @@ def _slope(rise: Any, months: Any) -> Any:
 
 def _time_to(amount: Any, rate: Any, slope: Any) -> Any:
     """When ``rate·t + slope·t²/2`` has come to an amount; no difference of near numbers. Infinite where never."""
-    root = np.maximum(0.0, np.square(rate) + 2.0 * slope * amount)
-    below = rate + np.sqrt(root)
-    return np.where(below > NOTHING, 2.0 * amount / np.where(below > NOTHING, below, 1.0), np.inf)
+    below = rate + np.sqrt(np.maximum(0.0, rate * rate + 2.0 * slope * amount))
+    there = below > NOTHING
+    return np.where(there, 2.0 * amount / np.where(there, below, 1.0), np.inf)
+
+
+def worth_months(tuned_months: Any, last_months: Any, horizon_months: int, yearly_rate: Any) -> tuple[Any, Any, Any]:
+    """:func:`ramp_months` of the horizon, each month at its worth on the day of the switch.
+
+    >>> [float(m) for m in worth_months(2.0, 4.0, 5, 0.0)]
+    [1.0, 2.0, 2.0]
+    """
+    total, before = [np.asarray(0.0)] * 3, (0.0, 0.0, 0.0)
+    for month in range(1, horizon_months + 1):
+        after = ramp_months(tuned_months, last_months, float(month))
+        worth = (1.0 + yearly_rate) ** (-(month - 0.5) / 12.0)
+        total = [t + (a - b) * worth for t, a, b in zip(total, after, before, strict=True)]
+        before = after
+    return total[0], total[1], total[2]
 
 
 def npv_usd(cost_usd: Any, ramp: Ramp, horizon_months: int, yearly_rate: Any) -> Any:
@@ -134,12 +192,7 @@ def npv_usd(cost_usd: Any, ramp: Ramp, horizon_months: int, yearly_rate: Any) ->
     >>> npv_usd(100.0, Ramp(10.0, 10.0, 10.0, 0.0, 0.0), 12, 0.0).round().item()
     20.0
     """
-    total, before = -np.asarray(cost_usd, dtype=float), np.asarray(0.0)
-    for month in range(1, horizon_months + 1):
-        after = saved_usd(ramp, float(month))
-        total = total + (after - before) * (1.0 + yearly_rate) ** (-(month - 0.5) / 12.0)
-        before = after
-    return total
+    return ramp_usd(ramp, worth_months(ramp.tuned_months, ramp.last_months, horizon_months, yearly_rate)) - cost_usd
 
 
 def break_even_mfu(mfu: Any, start_chip_hours: Any, chip_hours: Any, today_chip_hours: Any, price_ratio: Any) -> Any:

@@ -101,7 +101,7 @@ def answer(share: float = 0.52, **changes: object) -> Migration:
     )
     path = PathAnswer("torchtpu", "TorchTPU trial", "beta", False, True, effort, payback)
     found = Migration(
-        options=MigrationOptions(),
+        options=MigrationOptions(horizon_months=18),
         savings=savings(share=share),
         paths=(path, replace(path, id="xla", name="PyTorch/XLA", sunset=True, recommended=False)),
         chosen=path,

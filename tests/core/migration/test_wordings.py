@@ -102,7 +102,7 @@ def late(months, **changes):
     found = answer()
     payback = replace(found.chosen.payback, months=Spread(months, months, months), chance=0.0)
     path = replace(found.chosen, payback=payback, **changes)
-    return verdict_of(path, found.savings, MigrationOptions(), ()).plain
+    return verdict_of(path, found.savings, MigrationOptions(horizon_months=18), ()).plain
 
 
 def test_a_payback_far_off_is_not_said_to_the_month():
@@ -114,13 +114,13 @@ def test_a_payback_far_off_is_not_said_to_the_month():
 
 def test_a_move_that_saves_nothing_begins_with_do_not_move():
     found = answer(share=-0.4)
-    said = verdict_of(found.chosen, found.savings, MigrationOptions(), ()).plain
+    said = verdict_of(found.chosen, found.savings, MigrationOptions(horizon_months=18), ()).plain
     assert said.startswith("Do not move for cost: ")
     assert len(said.split()) <= 55 and len(re.findall(r"\.(?=\s|$)", said)) <= 2
 
 
 def test_the_trial_is_called_as_the_table_calls_it():
-    _, reasons = decide(answer().chosen, savings(), (), False, MigrationOptions(), CATALOGUE)
+    _, reasons = decide(answer().chosen, savings(), (), False, MigrationOptions(horizon_months=18), CATALOGUE)
     trial = next(r for r in reasons if r.code == "migration_trial")
     assert next(p.name for p in paths(CATALOGUE) if p.trial) in trial.text
     assert "TorchTPU" not in MIGRATION_SENTENCES["migration_trial"], "the name comes from the table"
