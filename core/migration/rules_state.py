@@ -18,6 +18,7 @@ LOADERS = (
 FOR_EVALUATION = re.compile(r"(^|_)(test|testing|val|valid|validation|eval|dev)")
 FROM_HOST = ("torch.from_numpy", "torch.tensor", "torch.as_tensor")
 CASTS = words("pin_memory float half bfloat16 long int bool contiguous type squeeze unsqueeze")
+DEEP = 20  # casts of parts of parts that are followed
 DEVICES = words("dev rank local_rank gpu gpu_id")
 LOCAL_STORES = words("h5py lmdb tables zarr")
 LOCAL_DISK = re.compile(r"^/(nvme|scratch|local_?scratch|raid|mnt/(nvme|ssd|disks)|dev/shm)\b")
@@ -41,7 +42,7 @@ def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
 def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P27: a batch moved to the device, or put together on the host, in every step."""
     func = node.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    name = func.attr if isinstance(func, ast.Attribute) else module.called(node)
     if name not in ("to", "cuda", "stack"):
         return
     at = module.context(node)
@@ -51,7 +52,7 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield module.hit(node, "P27", 0.75)
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return
-    moved = _moved(func.value)
+    moved = _moved(module, func.value)
     name = moved.attr if isinstance(moved, ast.Attribute) else str(getattr(moved, "id", ""))
     made = isinstance(moved, ast.Call) and module.resolve(moved.func) in FROM_HOST
     part = made or BATCH.search(name) or (name and _in_comprehension(module, node))
@@ -61,15 +62,20 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield module.hit(node, "P27", 0.7)
 
 
-def _moved(node: ast.expr) -> ast.expr:
-    """What is moved, below an element of it or a cast: ``batch`` of ``batch["ids"].long()``."""
-    while True:
-        if isinstance(node, ast.Subscript):
-            node = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CASTS:
-            node = node.func.value
+def _moved(module: Module, node: ast.expr) -> ast.expr:
+    """What is moved, below an element of it or a cast: ``batch`` of ``batch["ids"].long()``, also by another name."""
+    for _ in range(DEEP):
+        made = module.bindings(node) if isinstance(node, ast.Name) else [node]
+        part = made[0] if len(made) == 1 else node
+        if isinstance(part, ast.Subscript):
+            node = part.value
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in CASTS:
+            node = part.func.value
+        elif isinstance(part, ast.Call) and module.resolve(part.func) in FROM_HOST:
+            return part
         else:
             return node
+    return node
 
 
 def _handed(module: Module, moved: ast.expr, loops: tuple[ast.AST, ...]) -> bool:

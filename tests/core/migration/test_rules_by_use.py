@@ -66,6 +66,12 @@ FOUND = [
     ),
     # what the loop hands out is the batch, whatever it is called
     ("P27:3", STEP.replace("    loss = ", "    one, two = batch; one = one.squeeze(1).to(device)\n    loss = ")),
+    ("P27:3", STEP.replace("    loss = ", "    one = batch['x'][0]; a = one.to(device)\n    loss = ")),
+    (
+        "P27:5",
+        "from torch import from_numpy as read, stack as pile\ndef get_batch(): pass\n"
+        "for n in range(9):\n    def get(): pass\n    x = pile([read(a) for a in rows])\n    loss.backward()",
+    ),
     ("P27:3", "import torch\nfor a, b in pairs:\n    a = a.to(device)\n    loss.backward()"),
     # a step that is not made each time round the loop is a step
     ("P61:6", STEP + "    if i % part.interval != 0: continue\n    part.opt.step()"),
