@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from core.migration.python_parse import parse
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text as a set."""
@@ -56,7 +58,7 @@ class Tree:
         self.text = text
         self.local_modules = frozenset(local_modules)
         self.siblings = frozenset(siblings)
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         self._parents: dict[ast.AST, ast.AST] = {}
         self._nodes: dict[type[ast.AST], list[Any]] = defaultdict(list)
         self._read()

@@ -6,7 +6,6 @@ of the code base may be named like a package, and the CUDA half of a pair needs 
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from collections import defaultdict
@@ -30,6 +29,7 @@ from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
 from core.migration.paths import paths
 from core.migration.patterns import Pattern, patterns
 from core.migration.python_module import Module, Rule, words
+from core.migration.python_parse import parse
 from core.migration.references import PACKAGES, forget
 from core.migration.source_file import SourceFile
 from core.migration.text_rules import is_jax_code_base, text_hits
@@ -253,7 +253,7 @@ def parsable(text: str, look_up: Callable[[], None] = _go_on) -> str:
     for _ in range(min(BAD_LINES, 1 + PARSED_AGAIN // (len(text) + 1))):
         look_up()
         try:
-            ast.parse("\n".join(lines))
+            parse("\n".join(lines))
         except SyntaxError as error:
             at = (error.lineno or 1) - 1
             if at >= len(lines) or not lines[at]:

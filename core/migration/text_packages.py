@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from core.migration.finding import Hit
 from core.migration.marked_text import Entry, JsonError, json_entries, toml_entries, without_comment, yaml_entries
+from core.migration.python_parse import parse
 
 SURE, LIKELY, UNSURE = 0.95, 0.8, 0.6
 
@@ -219,7 +220,7 @@ def setup_py_hits(text: str) -> Iterator[Hit]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):

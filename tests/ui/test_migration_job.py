@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -86,3 +88,23 @@ def test_only_so_many_read_at_once_and_the_next_waits_or_gives_up() -> None:
     for job in (*running, third):
         assert job.wait(60)
         assert job.found is not None and job.found.files == 1
+
+
+def test_two_readers_never_have_python_parsed_at_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python below 3.13 loses count of a tree's depth where two threads parse, and neither scan would end well."""
+    alone, together, parse = threading.Lock(), [], ast.parse
+
+    def slowly(text: str) -> ast.AST:
+        if not alone.acquire(blocking=False):
+            together.append(text)
+            return parse(text)
+        try:
+            time.sleep(0.01)
+            return parse(text)
+        finally:
+            alone.release()
+
+    monkeypatch.setattr(ast, "parse", slowly)
+    jobs = [Job("code").start(lambda: files(12), CATALOGUE) for _ in range(AT_ONCE)]
+    assert all(job.wait(60) for job in jobs) and AT_ONCE > 1
+    assert not together and all(job.found is not None and job.found.files == 12 for job in jobs)
