@@ -49,7 +49,7 @@ _ELSEWHERE = (
 ELSEWHERE = frozenset(_ELSEWHERE.split())
 RAW = re.compile(r"^torch\._C\._cuda_\w+$")
 PEAK = re.compile(
-    r"(peak|promised|theoretical|hardware|gpu|device|max|hw)\w*_?t?flops|t?flops\w*_(peak|promised|theoretical|max)",
+    r"(peak|promised|theoretical|hardware|gpu|device|max|hw|available)\w*_?t?flops|t?flops\w*_(peak|promised|theoretical|max|available)",
     re.IGNORECASE,
 )
 GPU_NAME = re.compile(

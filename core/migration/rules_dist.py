@@ -96,7 +96,7 @@ def wrappers(module: Module, node: ast.Module) -> Iterator[Hit]:
             yield from found(module, ref.node, "P19")
         elif FSDP.match(ref.dotted) and used:
             yield from found(module, ref.node, "P18")
-        elif SYNC_NORM.match(ref.dotted) and used:
+        elif SYNC_NORM.match(ref.dotted) and (used or _is_choice(module, ref.node)):
             yield from found(module, ref.node, "P58")
         elif COLLECTIVES.match(ref.dotted) and used:
             yield from found(module, ref.node, "P20")
@@ -106,6 +106,14 @@ def wrappers(module: Module, node: ast.Module) -> Iterator[Hit]:
             yield from found(module, ref.node, "P52")
         elif DISPATCH.match(ref.dotted) and ref.call is not None:
             yield from found(module, ref.node, "P42")
+
+
+def _is_choice(module: Module, node: ast.AST) -> bool:
+    """Whether a class stands among others to choose from: ``{"sync": SyncBatchNorm}``."""
+    up = module.parent(node)
+    while isinstance(up, ast.IfExp):
+        up = module.parent(up)
+    return isinstance(up, ast.Dict)
 
 
 def _other_backend(call: ast.Call) -> bool:
@@ -122,7 +130,7 @@ def gradient_sync(module: Module, node: ast.Call | ast.Assign) -> Iterator[Hit]:
         if any(isinstance(t, ast.Attribute) and t.attr == "require_backward_grad_sync" for t in node.targets):
             yield from found(module, node, "P19")
         return
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "no_sync" and not node.args:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "no_sync":
         yield from found(module, node, "P19", 0.8)
     placed = keyword(node, "device_map")
     if placed is not None and text_of(placed.value) in ("auto", "balanced", "balanced_low_0", "sequential"):

@@ -34,6 +34,7 @@ SDPA = re.compile(
     r"^torch\.nn\.functional\.scaled_dot_product_attention$|^torch\._C\._nn\.scaled_dot_product_attention$"
 )
 LOW_BIT = re.compile(r"8bit|4bit|nf4|fp4|Int8|\.lib\.|quantize_blockwise|\.matmul$", re.IGNORECASE)
+LOW_BITS = ("load_in_8bit", "load_in_4bit")
 LOW_BIT_TEXT = re.compile(r"(adam|adamw|lion|adagrad|rmsprop|ademamix)\w*_(8bit|bnb)|bnb_8bit|^paged_\w+")
 
 
@@ -185,14 +186,33 @@ def options(module: Module, node: ast.Call) -> Iterator[Hit]:
     elif name == "get_kernel" and node.args and any(FLASH_TEXT.search(t) for t in _texts(module, node.args[0])):
         yield from found(module, node, "P12")
     for given in node.keywords:
-        text = text_of(given.value)
-        if given.arg in ("attn_implementation", "_attn_implementation") and FLASH_TEXT.search(text or ""):
-            yield from found(module, given.value, "P12")
-        elif given.arg in ("load_in_8bit", "load_in_4bit") and _may_be_true(given.value):
-            if not (module.resolve(func) or "").endswith("BitsAndBytesConfig"):
-                yield from found(module, given.value, "P14")
-        elif given.arg in ("optim", "optimizer", "optimizer_name") and LOW_BIT_TEXT.search(text or ""):
-            yield from found(module, given.value, "P14", 0.85)
+        if given.arg not in LOW_BITS or not (module.resolve(func) or "").endswith("BitsAndBytesConfig"):
+            yield from _option(module, given.arg, given.value)
+
+
+@rule(ast.Dict, ast.Assign)
+def options_by_name(module: Module, node: ast.Dict | ast.Assign) -> Iterator[Hit]:
+    """P12, P14: the same options in a table that is handed on: ``options["load_in_4bit"] = True``."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if text_of(key) not in LOW_BITS:  # a table of these is made for BitsAndBytesConfig, which is the place
+                yield from _option(module, text_of(key), value)
+    else:
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                yield from _option(module, text_of(target.slice), node.value)
+
+
+def _option(module: Module, name: str | None, value: ast.expr) -> Iterator[Hit]:
+    """What an option asks for by its name and value."""
+    if name in ("attn_implementation", "_attn_implementation"):
+        if FLASH_TEXT.search(text_of(value) or ""):
+            yield from found(module, value, "P12")
+    elif name in LOW_BITS:
+        if _may_be_true(value):
+            yield from found(module, value, "P14")
+    elif name in ("optim", "optimizer", "optimizer_name") and LOW_BIT_TEXT.search(text_of(value) or ""):
+        yield from found(module, value, "P14", 0.85)
 
 
 def _may_be_true(node: ast.expr) -> bool:
@@ -208,4 +228,4 @@ def _texts(module: Module, node: ast.expr) -> list[str]:
     return [text for part in (node, *module.bindings(node)) if isinstance(part, ast.AST) and (text := text_of(part))]
 
 
-RULES: tuple[Rule, ...] = (packages, uses, options)
+RULES: tuple[Rule, ...] = (packages, uses, options, options_by_name)

@@ -99,8 +99,9 @@ def _chosen(module: Module, node: ast.AST) -> bool:
     below = node
     for up in module.above(node):
         if isinstance(up, ast.Dict):
-            table = module.parent(up)
-            return key_of(up, below) is not None and isinstance(table, ast.Subscript) and table.value is up
+            table, key = module.parent(up), key_of(up, below)
+            picked = isinstance(table, ast.Subscript) and table.value is up
+            return key is not None and (picked or key.endswith("dtype"))
         if isinstance(up, ast.IfExp):
             if below is up.test or _offers_bfloat16(module, up):
                 return False
@@ -112,7 +113,9 @@ def _chosen(module: Module, node: ast.AST) -> bool:
         elif isinstance(up, ast.Call):
             return isinstance(up.func, ast.Attribute) and up.func.attr in ("to", "type") and below in up.args
         elif isinstance(up, ast.Assign | ast.AnnAssign):
-            return isinstance(below, ast.IfExp) and _names_type(module, up)
+            targets = up.targets if isinstance(up, ast.Assign) else [up.target]
+            by_name = any((text_of(t.slice) or "").endswith("dtype") for t in targets if isinstance(t, ast.Subscript))
+            return by_name or (isinstance(below, ast.IfExp) and _names_type(module, up))
         elif not isinstance(up, ast.BoolOp):
             return False
         below = up
