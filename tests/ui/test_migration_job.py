@@ -94,13 +94,13 @@ def test_two_readers_never_have_python_parsed_at_the_same_moment(monkeypatch: py
     """Python below 3.13 loses count of a tree's depth where two threads parse, and neither scan would end well."""
     alone, together, parse = threading.Lock(), [], ast.parse
 
-    def slowly(text: str) -> ast.AST:
+    def slowly(text: str, *more: object, **named: object) -> ast.AST:
         if not alone.acquire(blocking=False):
             together.append(text)
-            return parse(text)
+            return parse(text, *more, **named)
         try:
             time.sleep(0.01)
-            return parse(text)
+            return parse(text, *more, **named)
         finally:
             alone.release()
 
