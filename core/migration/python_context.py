@@ -209,14 +209,10 @@ class Contexts:
                         if up not in around:
                             found.add(up)
                         break
-        for call in self._module.nodes(ast.Call):  # gradients are cleared once a step, whoever makes the step itself
-            if not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_grad":
-                continue
-            loop_of = self._loop(call)
-            if not isinstance(loop_of, LOOPS) or self._epochs(loop_of):
-                continue
-            if found.isdisjoint(self._module.inside(loop_of)):
-                found.add(loop_of)
+        cleared = (n for n in self._module.nodes(ast.Call) if getattr(n.func, "attr", "") == "zero_grad")
+        for once in {self._loop(call) for call in cleared}:  # once a step, whoever makes the step itself
+            if isinstance(once, LOOPS) and not self._epochs(once) and found.isdisjoint(self._module.inside(once)):
+                found.add(once)
         return frozenset(found)
 
     def _epochs(self, loop: ast.AST) -> bool:

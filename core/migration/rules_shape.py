@@ -259,13 +259,20 @@ def sized_by_value(module: Module, node: ast.Call) -> Iterator[Hit]:
 
 def _read_out(module: Module, bound: ast.AST | str) -> bool:
     """Whether a number is read from a tensor, here or by a function of this file."""
-    if isinstance(bound, ast.IfExp):
-        return _read_out(module, bound.body) or _read_out(module, bound.orelse)
-    if isinstance(bound, ast.Call) and not bound.args and module.called(bound) in module.read_out:
-        return True
-    if isinstance(bound, ast.Call) and isinstance(bound.func, ast.Name) and bound.func.id == "int" and bound.args:
-        bound = bound.args[0]
-    return isinstance(bound, ast.Call) and isinstance(bound.func, ast.Attribute) and bound.func.attr == "item"
+    stack: list[ast.AST | str] = [bound]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, ast.IfExp):
+            stack += [at.body, at.orelse]
+        elif isinstance(at, ast.BinOp):
+            stack.append(at.left)
+        elif isinstance(at, ast.Call):
+            read = isinstance(at.func, ast.Attribute) and at.func.attr == "item"
+            if read or (not at.args and module.called(at) in module.read_out):
+                return True
+            if isinstance(at.func, ast.Name) and at.func.id == "int":
+                stack += at.args[:1]
+    return False
 
 
 @rule(ast.Call)
@@ -295,11 +302,12 @@ def _is_view(module: Module, node: ast.expr) -> bool:
 
 @rule(ast.Assign)
 def slice_written(module: Module, node: ast.Assign) -> Iterator[Hit]:
-    """P09: ``x[:, a:b] = y`` in the step or into what is kept; filling what is being made with a number is none."""
+    """P09: ``x[:, a:b] = y`` in the step, again and again or into what is kept; filling it with a number is none."""
     target = node.targets[0]
     if not isinstance(target, ast.Subscript) or module.value(node.value) == "python":
         return
-    if not module.context(node).hot and not isinstance(target.value, ast.Attribute):
+    at = module.context(node)
+    if not (at.hot or at.loops or isinstance(target.value, ast.Attribute)):
         return
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     moving = any(isinstance(p, ast.Slice) and (p.lower is not None or p.upper is not None) for p in parts)

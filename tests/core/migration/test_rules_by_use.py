@@ -53,6 +53,8 @@ FOUND = [
     ("P08:3", "import torch\nn = lengths.max().item()\ny = torch.nn.functional.pad(x, pad=(0, n - x.shape[1]))"),
     # sized by what is read from another
     ("P08:3", "import torch\ndef mask(ids):\n    return torch.arange(ids.unsqueeze(0).max())"),
+    ("P08:3", "import torch\nn, m = (t[0].item() // 2, t[1].item() + 1)\nx = torch.arange(m)"),
+    ("P09:5", "import torch\nx = torch.relu(z)\ny = torch.zeros(9, device=d)\nfor i in a:\n    y[i : i + 3] = x"),
     ("P08:3", "import torch\nn = sizes.max().item()\nx = torch.zeros((n, 3), device=d)"),
     (
         "P08:5",
@@ -136,3 +138,10 @@ def test_a_tensor_that_only_some_branches_put_on_the_host_still_waits(branches: 
 
 def test_the_else_of_a_denied_xla_check_is_asked() -> None:
     assert "P06:2" in places(RULES, "import torch\nif not is_xla_tensor(x) or torch.isnan(x).any(): stop()")
+
+
+def test_long_sums_and_many_cleared_gradients_are_read_as_well() -> None:
+    code = (
+        "import torch\nn = x.item()" + " + 1" * 500 + "\ny = torch.arange(n)\nwhile go:\n" + "    o.zero_grad()\n" * 500
+    )
+    assert places(RULES, code) == ["P03:2", "P08:3"]
