@@ -175,6 +175,7 @@ def draw_sides(view: View, found: Migration) -> None:
     names = platform_names(report.platforms, t, full=True)
     labels: dict[Side, str] = {"today": t("Runs today on"), "target": t("Moves to")}
     used: dict[Side, str | None] = {"today": found.options.today, "target": found.options.target}
+    st.html(CHOICES_CSS)
     for side in SIDES:
         known = sides(report, side)
         if not known:
@@ -209,7 +210,6 @@ def draw(view: View, found: Migration) -> None:
             help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
         )
         draw_sides(view, found)
-    st.html(CHOICES_CSS)
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_choices"):
         for name, label, names, help in (
             ("done", t("Done when"), done_names(t), None),

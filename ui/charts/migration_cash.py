@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TOP = 8.0
 _CROSSING = 8.0  # px of a mark
 _BOLD = 6.0  # px that a bold name is wider
+_BY_THE_AXIS = 0.08  # of the horizon
 
 
 def month_text(month: float) -> str:
@@ -132,6 +133,8 @@ def _figure(cash: CashCurve, style: Style, scheme: Scheme, t: Translate) -> go.F
             }
         )
     for at, text, anchor, y_anchor, colour in marks:
+        if anchor == "right" and at < _BY_THE_AXIS * end:
+            continue  # it would lie on the line; the title says it
         side = anchor if at > 0.2 * end else "left"
         if at > 0.8 * end:
             side = "right"
