@@ -42,6 +42,8 @@ from core.economics.uncertainty import Known, basis_cases, drawn, ranges
 from core.economics.verdict import cost_verdict, inputs_of
 from core.estimate import estimate
 from core.link import decode, encode, preset_scenario, settle
+from core.migration.answer import migration
+from core.migration.outcome import MigrationOptions
 from core.next_change import next_change
 from core.report import Report
 from core.scaling import scaling
@@ -56,7 +58,7 @@ from core.training.shapes import model_flops_per_token, shape_of
 from core.training.throughput import Work, reach, shape_for
 
 PRESET = "continue_70b"
-PAGES = {"Overview": "", "Cost": "pages/*cost.py", "Scaling": "pages/*scaling.py"}
+PAGES = {"Overview": "", "Cost": "pages/*cost.py", "Scaling": "pages/*scaling.py", "Migration": "pages/*migration.py"}
 TARGET_MS = 12.0
 DRAWS_MS = 30.0
 CURVE_MS = 40.0
@@ -156,6 +158,12 @@ def model_cases() -> list[Case]:
         next_change(found, catalogue)
         encode(found.scenario, catalogue)
 
+    def moved(options: MigrationOptions) -> None:
+        """Nothing is kept between two moves but what no slider moves."""
+        found = move()
+        migration(found, catalogue, None, options)
+        encode(found.scenario, catalogue)
+
     def keep_curves() -> None:
         """Moving sliders works no curve out again: not one miss where every size was asked for before."""
         before = reach.cache_info().misses
@@ -181,6 +189,17 @@ def model_cases() -> list[Case]:
             for axis in AXES
         ),
         Case(name="Scaling: settle, estimate, scaling, next change, encode", run=scale, target_ms=TARGET_MS),
+        Case(
+            name="Migration: settle, estimate, five paths, encode",
+            run=partial(moved, MigrationOptions()),
+            target_ms=TARGET_MS,
+        ),
+        Case(
+            name="Migration: the same for a move that pays",
+            run=partial(moved, MigrationOptions(today="h100_sxm.AWS", target="tpu_v6e")),
+            target_ms=TARGET_MS,
+        ),
+        Case(name="- five paths of a move", run=lambda: migration(report, catalogue, None)),
         Case(name=f"- settle and estimate, {len(base.platforms)} platforms", run=move),
         Case(name="- the same for a model not seen before", run=new_model),
         Case(name="- curves", run=lambda: curves(report, catalogue)),

@@ -31,8 +31,10 @@ from core.migration.compared import (
     months_by_horizon,
     months_by_month,
     savings_of,
+    sketched,
     spreads,
     thin,
+    thinned,
     times_of,
 )
 from core.migration.decide import beside, blockers_of, decide, verdict_of
@@ -51,7 +53,7 @@ from core.migration.outcome import (
     Step,
 )
 from core.migration.paths import MigrationPath, constants, scanned_sites, size_of_lines, typical_sites
-from core.migration.payback import Ramp, affordable_days, calendar_weeks, going_back_usd, ramp_usd
+from core.migration.payback import affordable_days, calendar_weeks, going_back_usd, ramp_usd
 from core.numbers import WEEKS_PER_MONTH
 from core.report import Report
 
@@ -193,8 +195,7 @@ def _answer(p: PathCases) -> PathAnswer:
 
 def _cash_curve(p: PathCases, o: MigrationOptions, catalogue: Catalogue) -> CashCurve:
     assert p.ramp is not None
-    ramp = Ramp(*(drawn_exactly(thin(getattr(p.ramp, name))) for name in Ramp.__slots__))
-    cash = ramp_usd(ramp, months_by_month(times_of(p.ends, o), o.horizon, catalogue))
+    cash = ramp_usd(sketched(thinned(p.ramp)), months_by_month(times_of(p.ends, o), o.horizon, catalogue))
     cash -= drawn_exactly(thin(p.cash))
     low, middle, high = bands(cash, *SHARES)
     cash -= drawn_exactly(thin(p.delay))
@@ -246,7 +247,7 @@ def _stop_days(p: PathCases, savings: Savings | None, o: MigrationOptions, catal
     if not savings.pays:
         return None
     by_then = ramp_usd(p.ramp, months_by_horizon(times_of(p.ends, o), o.horizon, catalogue))
-    saved = float(np.median(by_then))
+    saved = float(quantiles(by_then, 0.5)[0])
     other = sum(v for name, v in p.parts.items() if name != "effort")
     if o.slip_weeks is not None:
         other += float(np.median(p.delay))

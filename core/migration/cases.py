@@ -16,9 +16,12 @@ import numpy as np
 
 from core.migration.compared import (
     Pair,
+    drawn_exactly,
     horizon_worth,
+    months_by_horizon,
     ramp_ends,
     ramp_of,
+    sketched,
     spread,
     spreads,
     thin,
@@ -178,20 +181,26 @@ def _paybacks(
     ramps: Mapping[tuple[int, int], Ramp],
     g: _Given,
 ) -> list[Payback]:
-    """What every path earns back; those with the same ramp at once. Arrays (paths, cases)."""
+    """What every path earns back; those with the same ramp at once. Arrays (paths, cases).
+
+    Months are no more exact than can be drawn, and present values of every fourth case, as the curve of cash is.
+    """
     horizon, catalogue = g.options.horizon, g.catalogue
     yearly = catalogue.constants["ownership_cost_of_money"].likely
     longest = constants(catalogue)["payback_longest_months"].likely
     whole = cash + delay
-    months, values = np.empty((2, *cash.shape)), np.empty(thin(cash).shape)
+    paid = drawn_exactly([whole, cash])
+    months, values, chances = np.empty_like(paid), np.empty(thin(cash).shape), np.empty((2, len(cash)))
     for at, ramp in ramps.items():
-        rows = [i for i, e in enumerate(ends) if e == at]
-        months[:, rows] = payback_months(np.array([whole[rows], cash[rows]]), ramp)
-        worth = horizon_worth(times_of(at, g.options), horizon, yearly, catalogue)
-        values[rows] = ramp_usd(thinned(ramp), worth) - thin(whole[rows])
-    chances = (np.count_nonzero(months <= horizon, axis=-1) / cash.shape[-1]).tolist()
+        rows, times = [i for i, e in enumerate(ends) if e == at], times_of(at, g.options)
+        months[:, rows] = payback_months(paid[:, rows], sketched(ramp))
+        values[rows] = ramp_usd(thinned(ramp), horizon_worth(times, horizon, yearly, catalogue)) - thin(whole)[rows]
+        saved = np.maximum(0.0, ramp_usd(ramp, months_by_horizon(times, horizon, catalogue)))
+        for i in rows:  # savings never fall, so that what has paid by the horizon paid within it
+            chances[:, i] = [np.count_nonzero(cost <= saved) / saved.size for cost in (whole[i], cash[i])]
     late, early = ([_capped(m, longest) for m in spreads(each)] for each in months)
-    costs, delays, npvs = spreads(cash), spreads(delay), spreads(values)
+    costs, npvs = spreads(cash), spreads(values)
+    delays = spreads(delay) if g.options.slip_weeks is not None else _in_proportion(delay)
     return [
         Payback(
             cost_usd=costs[i],
@@ -199,12 +208,18 @@ def _paybacks(
             delay_usd=delays[i],
             months=late[i],
             months_without_delay=early[i],
-            chance=chances[0][i],
-            chance_without_delay=chances[1][i],
+            chance=float(chances[0, i]),
+            chance_without_delay=float(chances[1, i]),
             npv_usd=npvs[i],
         )
         for i in range(len(cash))
     ]
+
+
+def _in_proportion(delay: np.ndarray) -> list[Spread]:
+    """P10, P50 and P90 of rows that are multiples of the first."""
+    first = spread(delay[0])
+    return [Spread(first.p10 * f, first.p50 * f, first.p90 * f) for f in (delay[:, 0] / (delay[0, 0] or 1.0)).tolist()]
 
 
 def _capped(months: Spread, longest: float) -> Spread:

@@ -124,6 +124,18 @@ def _moved(p: PlatformEstimate, scenario: Scenario, catalogue: Catalogue) -> np.
     return _price_points(catalogue) if moves else np.ones_like(points()["price"])
 
 
+@lru_cache(maxsize=16)
+def _port_luck(base_sd: float, speed_sd: float) -> np.ndarray:
+    """What a port's MFU is over that of its model, by how far the model and the port may be off."""
+    return np.asarray(np.exp(base_sd * deviates("mfu_target") + speed_sd * deviates("speed")))
+
+
+@lru_cache(maxsize=16)
+def _today_slower(log_sd: float) -> np.ndarray:
+    """Chip-hours of today's platform over those of its model."""
+    return np.asarray(np.exp(-log_sd * deviates("mfu_today")))
+
+
 def compare(
     today: PlatformEstimate, target: PlatformEstimate, report: Report, options: MigrationOptions, catalogue: Catalogue
 ) -> Pair:
@@ -140,13 +152,14 @@ def compare(
     for speed in SPEEDS:
         factor = speed_factor(target.accelerator, speed, catalogue)
         mfu = end * factor.likely if end is not None else min(u.ceiling, u.mfu * factor.likely / here.likely)
-        luck = np.exp(base_sd * deviates("mfu_target") + factor.log_sd * deviates("speed"))
+        luck = _port_luck(base_sd, factor.log_sd)
         central.append(mfu)
         draws.append(np.minimum(mfu * luck, u.ceiling))
     # A first try is never the faster one, whatever the spread of either.
-    reached = np.minimum.accumulate(np.array(draws)[::-1], axis=0)[::-1]
+    for i in (1, 0):
+        draws[i] = np.minimum(draws[i], draws[i + 1])
     changes = _moved(today, scenario, catalogue), _moved(target, scenario, catalogue)
-    slower = np.exp(-v.log_sd * deviates("mfu_today"))
+    slower = _today_slower(v.log_sd)
     pair = Pair(
         today=today,
         target=target,
@@ -163,7 +176,7 @@ def compare(
         price_moves=changes[1] / changes[0],
     )
     typed = options.monthly_bill_usd is not None
-    ratio = pair.price_ratio * pair.price_moves * pair.time_ratio(reached) / slower
+    ratio = pair.price_ratio * pair.price_moves * pair.time_ratio(np.array(draws)) / slower
     bills = pair.bill * (changes[0] if typed else changes[0] * slower)
     return replace(pair, cases=ratio, bill_cases=bills, saved=saving_usd_per_month(bills, 1.0, ratio))
 
@@ -230,6 +243,11 @@ def thinned(ramp: Ramp) -> Ramp:
 def drawn_exactly(value: Any) -> np.ndarray:
     """As exact as can be drawn, seven digits: a band over many points is worked out in half the time."""
     return np.asarray(value, dtype=np.float32)
+
+
+def sketched(ramp: Ramp) -> Ramp:
+    """A ramp as exact as can be drawn."""
+    return Ramp(*(drawn_exactly(getattr(ramp, name)) for name in Ramp.__slots__))
 
 
 def bands(cases: np.ndarray, *shares: float) -> list[np.ndarray]:

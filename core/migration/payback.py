@@ -118,7 +118,7 @@ def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
     rise1, rise2 = _slope(ramp.tuned - ramp.first, length1), _slope(ramp.last - ramp.tuned, length2)
     saved1 = (ramp.first + rise1 * length1 / 2) * length1
     saved2 = saved1 + (ramp.tuned + rise2 * length2 / 2) * length2
-    each = np.divide(1.0, ramp.last, out=np.full(np.shape(ramp.last), np.inf), where=np.asarray(ramp.last) > NOTHING)
+    each = np.divide(1.0, ramp.last, out=_never(ramp.last), where=np.asarray(ramp.last) > NOTHING)
     parts = ramp.first, ramp.tuned, rise1, rise2, saved1, saved2, length1, length1 + length2, each
     shape = np.broadcast_shapes(cost.shape, *map(np.shape, parts))
     if max(map(np.ndim, parts)) > 1 or cost.ndim < 2:
@@ -127,6 +127,11 @@ def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
     flat = [np.broadcast_to(p, shape[-1:]) for p in parts]
     rows = np.broadcast_to(cost, shape).reshape(-1, shape[-1])
     return np.array([_solved(row, *flat) for row in rows]).reshape(shape)  # a row at a time stays in the cache
+
+
+def _never(like: Any) -> np.ndarray:
+    """Infinite, as many and as exact as others."""
+    return np.full_like(like, np.inf, dtype=np.result_type(like, np.float32))
 
 
 def _solved(
@@ -145,9 +150,9 @@ def _solved(
     with np.errstate(invalid="ignore"):  # of nothing left and nothing saved
         found = (cost - saved2) * each + end
     i = np.flatnonzero((cost <= saved2) & (cost > saved1))
-    found[i] = length1[i] + _time_to(cost[i] - saved1[i], tuned[i], rise2[i])
+    found[i] = length1.take(i) + _time_to(cost.take(i) - saved1.take(i), tuned.take(i), rise2.take(i))
     i = np.flatnonzero(cost <= saved1)
-    found[i] = _time_to(cost[i], first[i], rise1[i])
+    found[i] = _time_to(cost.take(i), first.take(i), rise1.take(i))
     found[np.flatnonzero(cost <= 0)] = 0.0
     return found
 
