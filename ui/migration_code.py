@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import streamlit as st
 
 from core.migration.finding import Scan
+from core.migration.source_file import MAX_ARCHIVE_BYTES, MB
 from core.migration.sources import pasted_files, zip_files
 from core.tables import DATA
 from ui import controls
@@ -19,13 +20,9 @@ EXAMPLE = DATA / "example_code"
 JOB = "migration_job"
 SHORT_SECONDS = 2.0  # what takes no longer is shown at once
 LOOK_SECONDS = 0.7  # between two looks at a scan that goes on
-MOST_MB = 50
+MOST_MB = MAX_ARCHIVE_BYTES // MB
 MOST_PASTED = 400_000  # characters
 MOST_SKIPPED = 6  # entries that are named, of those not read
-SUFFIXES = [
-    "py", "ipynb", "cu", "cuh", "cpp", "cc", "h", "hpp", "txt", "lock", "toml", "cfg", "sh", "slurm", "sbatch",
-    "yaml", "yml", "json", "dockerfile",
-]  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -115,13 +112,12 @@ def _files(view: View) -> None:
         if not files:
             _forget()
         else:
-            items = [(file.name, bytes(file.getvalue())) for file in files]
-            name = items[0][0] if len(items) == 1 else t.n("{n:int} file", "{n:int} files", len(items))
-            _begin(name, lambda: pasted_files(items))
+            name = files[0].name if len(files) == 1 else t.n("{n:int} file", "{n:int} files", len(files))
+            _begin(name, lambda: pasted_files((file.name, bytes(file.getvalue())) for file in files))
 
     st.file_uploader(
         t("Files of the code"),
-        type=SUFFIXES,
+        type=None,  # a Dockerfile has no ending; what holds nothing to look for is said in a sentence
         accept_multiple_files=True,
         key="migration_files",
         on_change=begin,

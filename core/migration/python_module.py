@@ -91,7 +91,10 @@ class Module(Tree):
     def found(self, rules: Iterable[Rule], look_up: Callable[[], None] = lambda: None) -> Iterator[Hit]:
         """What the rules find in the file; ``look_up`` is called now and then, and may raise to end it."""
         for each in rules:
-            for n, node in enumerate(self.nodes(*each.types), start=1):
-                if not n % LOOKED_AT:
-                    look_up()
-                yield from each.find(self, node)
+            for kind in each.types:
+                nodes = self._nodes.get(kind, ())
+                for start in range(0, len(nodes), LOOKED_AT):
+                    if start:
+                        look_up()
+                    for node in nodes[start : start + LOOKED_AT]:
+                        yield from each.find(self, node)

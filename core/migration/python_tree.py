@@ -25,7 +25,8 @@ def words(text: str) -> frozenset[str]:
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Module)
+SCOPES = frozenset((*FUNCTIONS, ast.ClassDef, ast.Module))
+INSIDE = frozenset(("body", "args"))  # fields that see the names of their function or class
 MANY = 60  # bindings of one name that are looked at
 STEPS = 40  # aliases of aliases that are followed before giving up
 BUILTINS = frozenset(dir(builtins))
@@ -60,6 +61,7 @@ class Tree:
         self.siblings = frozenset(siblings)
         self.tree = parse(text)
         self._parents: dict[ast.AST, ast.AST] = {}
+        self._scopes: dict[ast.AST, ast.AST] = {}
         self._nodes: dict[type[ast.AST], list[Any]] = defaultdict(list)
         self._read()
         self._bound = self._bindings()
@@ -73,22 +75,27 @@ class Tree:
     # Walking
 
     def _read(self) -> None:
-        parents, nodes, known = self._parents, self._nodes, _CHILDREN
+        parents, nodes, scopes, known = self._parents, self._nodes, self._scopes, _CHILDREN
         stack: list[ast.AST] = [self.tree]
         while stack:
             node = stack.pop()
             kind = node.__class__
             nodes[kind].append(node)
             fields = known.get(kind)
+            outside = scopes.get(node, node)
+            holds = kind in SCOPES
             for name in fields if fields is not None else _children(kind):
                 child = getattr(node, name, None)
+                scope = node if holds and name in INSIDE else outside
                 if child.__class__ is list:
                     for item in child:
                         if item is not None:
                             parents[item] = node
+                            scopes[item] = scope
                             stack.append(item)
                 elif child is not None:
                     parents[child] = node
+                    scopes[child] = scope
                     stack.append(child)
 
     def nodes(self, *types: type[ast.AST]) -> Iterator[Any]:
@@ -155,17 +162,8 @@ class Tree:
         return None
 
     def scope(self, node: ast.AST) -> ast.AST:
-        """The function, class or module whose names ``node`` sees first. A decorator or default is outside its own."""
-        below = node
-        for up in self.above(node):
-            if isinstance(up, SCOPES):
-                if isinstance(up, ast.Module):
-                    return up
-                within = below is up.body if isinstance(up, ast.Lambda) else isinstance(below, ast.stmt)
-                if within or isinstance(below, ast.arguments):
-                    return up
-            below = up
-        return self.tree
+        """The function, class or module whose names ``node`` sees first. A decorator or base is outside its own."""
+        return self._scopes.get(node, self.tree)
 
     # Names
 

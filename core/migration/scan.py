@@ -26,12 +26,12 @@ from core.migration import (
     rules_sync,
 )
 from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
-from core.migration.paths import paths
+from core.migration.paths import constants, paths
 from core.migration.patterns import Pattern, patterns
 from core.migration.python_module import Module, Rule, words
 from core.migration.python_parse import parse
 from core.migration.references import PACKAGES, forget
-from core.migration.source_file import SourceFile
+from core.migration.source_file import SourceFile, in_short
 from core.migration.text_rules import is_jax_code_base, text_hits
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ LARGE = 50_000  # characters of a file, from which one looks up within it
 LOOKED_AT = 256  # files between two looks at whether to go on, where little is done with each
 MOST = 0.5  # share of the Python that could not be parsed, from which it is said of the whole
 LIGHTER: dict[Severity, Severity] = {"B": "H", "H": "M", "M": "L", "L": "L"}
-LEFT_BEHIND = 0.25  # share of a family's work on a path under which most of that code is not taken along
 
 
 def scan(
@@ -110,7 +109,7 @@ def scan(
                 hits = base.hits(source, look_up) if read else ()
                 python += source.kind in ("python", "notebook")
                 if isinstance(hits, Message):
-                    skipped.append(Skipped(source.path, hits))
+                    skipped.append(Skipped(in_short(source.path), hits))
                     unparsed += 1
                 else:
                     found += _findings(source, hits, known)
@@ -139,7 +138,8 @@ def aimed(found: Scan, catalogue: Catalogue, target: Target | None) -> Scan:
     """
     known = patterns(catalogue)
     factors = next((path.family_factors for path in paths(catalogue) if path.id == target), {})
-    left = {family for family, factor in factors.items() if factor <= LEFT_BEHIND}
+    most_left = constants(catalogue)["left_behind_share"].likely
+    left = {family for family, factor in factors.items() if factor <= most_left}
 
     def severity(f: Finding) -> Severity:
         here = known[f.pattern_id].severity(f.hot)

@@ -37,7 +37,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 KIND_OF_SUFFIX: dict[str, Kind] = {
-    ".py": "python",
+    **dict.fromkeys((".py", ".triton"), "python"),
     ".ipynb": "notebook",
     **dict.fromkeys((".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cmake"), "cuda"),
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh", ".slurm", ".sbatch", ".sub", ".job", ".env"), "shell"),

@@ -32,6 +32,7 @@ from core.migration.source_file import (
 __all__ = ["Skipped", "SourceFile", "folder_files", "pasted_files", "zip_files"]
 
 PASTED = "pasted"
+PYTHON_LINE = re.compile(r"^\s*(import |from \S+ import |def |class |@\w)", re.M)
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -132,7 +133,7 @@ def _leave_out_kind(path: str, reading: Reading) -> None:
 
 
 def pasted_files(items: Iterable[tuple[str, str | bytes]]) -> Iterator[SourceFile | Skipped]:
-    """Names and texts that a reader gives; a text without a name of a known kind is known by its first lines."""
+    """Names and texts that a reader gives; what has no name, or one without an ending, is known by what it says."""
     reading = Reading()
     rest: Skipped | None = None
     for name, given in items:
@@ -141,13 +142,17 @@ def pasted_files(items: Iterable[tuple[str, str | bytes]]) -> Iterator[SourceFil
             rest = reading.rest(path)
             break
         kind = kind_of(path)
-        if kind == "other" and path.lower().endswith(ARCHIVES):
-            reading.leave_out(path, message("skip_nested"))
+        if kind == "other" and "." in path.rsplit("/", 1)[-1]:
+            _leave_out_kind(path, reading)
             continue
         data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
         reading.bytes += len(data)
         if kind == "other":
-            kind = kind_of_text(data[:20_000].decode("utf-8", "replace"))
+            text = data[:20_000].decode("utf-8", "replace")
+            kind = kind_of_text(text)
+            if name and kind == "python" and not (text.startswith("#!") or PYTHON_LINE.search(text)):
+                reading.leave_out_other(path)  # such as a licence
+                continue
         if len(data) > limit_of(kind):
             reading.leave_out(path, too_large(kind))
         elif (source := reading.source(path, data, kind)) is not None:
