@@ -19,7 +19,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 STEP_NAMES = re.compile(
     r"^(_?(training|train|inner_training|forward_backward|optimizer|micro|single_train)_?(step|batch)(_\w+)?|"
     r"_?compute_loss(_\w+)?|get_batch_loss_metrics|forward|backward|_?forward_\w+|fwd|bwd|"
-    r"train_one_(step|batch|iteration)|train_iter\w*|clip_grad\w*|all_reduce_grad\w*)$"
+    r"train_one_(step|batch|iteration)|train_iter\w*|clip_grad\w*|all_reduce_grad\w*|"
+    r"((get|calc|compute|calculate)_)?grad_norm\w*)$"
 )
 STEP_CALLS = re.compile(
     r"^(_?(training|train)_(step|batch)(_fn|_func|_function)?|forward_backward\w*|train_one_(step|batch|iteration))$"

@@ -84,11 +84,9 @@ class Values:
         return known
 
     def _find(self, node: ast.AST, depth: int) -> Kind:
-        if isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda | ast.BoolOp):
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda | ast.BoolOp | ast.GeneratorExp):
             return "python"
         if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp):
-            return "python"
-        if isinstance(node, ast.GeneratorExp):
             return "python"
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
@@ -325,9 +323,7 @@ class Values:
         method, owner = node.func.attr, self.of(node.func.value, depth)
         if method in TO_PYTHON and not (method == "type" and node.args):
             return "python"
-        if owner == "numpy":
-            return "numpy"
-        if method == "numpy":
+        if "numpy" in (owner, method):
             return "numpy"
         if owner in ("unknown", "python") and method in OF_MODULE and not node.args:  # also of copy.deepcopy
             return "module"
@@ -396,6 +392,11 @@ class Values:
             return "unknown"
         if root in ARRAY_MODULES:
             return "numpy"
+        if dotted in ("max", "min", "sum") and node.args and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+            return "tensor" if self.of(node.args[0].elt, depth) == "tensor" else None
+        if root == "einops" and node.args and rest in ("rearrange", "repeat", "reduce", "einsum"):
+            given = self.of(node.args[0], depth)
+            return "tensor" if given in ("unknown", "python") else given
         if "." not in dotted:
             return "python" if dotted in PYTHON_CALLS else None
         return "python" if root in PYTHON_MODULES else None

@@ -42,6 +42,9 @@ FOUND = [
     ("P03:3", "import torch\ndef overflows(x):\n    return float(x.float().sum()) > 3"),
     # views by name, or of a part in several dimensions
     ("P09:4", "import torch\nflat = torch.zeros(9, device=d)\npart = flat.narrow(0, 3, 3)\npart.copy_(x)"),
+    ("P03:2", "import torch\ndef get_grad_norm(ps): return float(max((p.grad.norm() for p in ps), default=0))"),
+    ("P03:3", "import torch\nfor a in b:\n    n = int(max(torch.norm(p) for p in ps))"),
+    ("P07:4", "import torch\nfrom einops import rearrange as r\nok = places < r(ids, 'b -> b 1')\nx = x[ok]"),
     ("P09:2", "import torch\nplace[: n, : m].copy_(x)"),
     ("P08:3", "import torch\nend = a.item() if one else b[0].item()\ny = x[:end]"),
     # padded to the longest
@@ -92,6 +95,8 @@ NOT_FOUND = [
     ("P07", "import torch, numpy\ndef collate(ids):\n    n = ids.size()\n    return rows[ids == 3]"),
     ("P06", "import torch, numpy\ndef start(tp_mesh):\n    n = tp_mesh.size()\n    if tp_mesh[0] > 1: stop()"),
     ("P07", "import torch, numpy\ndef read(ids):\n    ids = numpy.load(ids)\n    ids.size()\n    return ids[ids == 3]"),
+    ("P03", "import torch\nfor a in b:\n    n = int(max(len(p) for p in ps))"),
+    ("P07", "import torch, numpy\nfrom einops import rearrange as r\nok = r(numpy.ones(3), 'b -> b 1') > 0\nx = x[ok]"),
     ("P04", "import torch\nx = scores.of_all['a'].stats.tolist()"),
     ("P04", "import torch, tensorflow as tf\nx = tf.reduce_sum(y).numpy()"),
     # each of the branches puts it on the host, whatever it was
