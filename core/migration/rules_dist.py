@@ -47,7 +47,8 @@ COLLECTIVES = re.compile(
 START = re.compile(r"^torch\.distributed\.(distributed_c10d\.)?init_process_group$")
 GROUPS = re.compile(r"^torch\.distributed\.(distributed_c10d\.)?new_group$")
 BACKEND_NAME = re.compile(r"backend", re.IGNORECASE)
-OTHER_BACKENDS = ("gloo", "mpi", "xla", "tpu_dist", "ucc", "ccl", "hccl")
+# Also those of other makers of accelerators, which all end alike: hccl, cncl, mccl.
+OTHER_BACKENDS = re.compile(r"gloo|mpi|xla|tpu_dist|ucc|(?!nccl)\w{0,3}cc?l")
 ASKED = ("os.environ.get", "os.getenv")
 RANKS = (
     "RANK",
@@ -120,14 +121,15 @@ def _other_backend(call: ast.Call) -> bool:
     """Whether a group is started on a back end that is not NCCL, in so many words."""
     given = keyword(call, "backend")
     text = text_of(given.value if given is not None else call.args[0] if call.args else None)
-    return text is not None and text.partition(":")[0] in OTHER_BACKENDS
+    return text is not None and OTHER_BACKENDS.fullmatch(text.partition(":")[0]) is not None
 
 
 @rule(ast.Call, ast.Assign)
 def gradient_sync(module: Module, node: ast.Call | ast.Assign) -> Iterator[Hit]:
     """P19: gradients kept from being summed in micro-batches. P42: modules spread over devices one by one."""
     if isinstance(node, ast.Assign):
-        if any(isinstance(t, ast.Attribute) and t.attr == "require_backward_grad_sync" for t in node.targets):
+        kept = isinstance(node.value, ast.Attribute) and node.value.attr == "no_sync"  # to be called further on
+        if kept or any(isinstance(t, ast.Attribute) and t.attr == "require_backward_grad_sync" for t in node.targets):
             yield from found(module, node, "P19")
         return
     if isinstance(node.func, ast.Attribute) and node.func.attr == "no_sync":

@@ -71,7 +71,8 @@ def names(module: Module, node: ast.Module) -> Iterator[Hit]:
             if ref.call is not None:
                 yield from found(module, ref.node, "P23", 0.85)
         elif SCALER.match(ref.dotted):
-            if ref.call is not None and not _other_device(ref.call):
+            kept = isinstance(module.parent(ref.node), ast.Assign)  # under another name, to be called further on
+            if kept or (ref.call is not None and not _other_device(ref.call)):
                 yield from found(module, ref.node, "P24", 0.95)
         elif ref.dotted in HALF:
             if not host and _chosen(module, ref.node):
