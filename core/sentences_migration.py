@@ -108,6 +108,10 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "archive_damaged": N_("This is no whole zip archive: it is damaged, cut short or of another kind; pack it again."),
     "archive_encrypted": N_("Every file in the archive is encrypted; pack it without a password."),
     "archive_empty": N_("The archive holds no files."),
+    # What an option of a move may be (core.migration.limits)
+    "limit_number": N_("a number from {low} to {high}"),
+    "limit_whole": N_("a whole number from {low} to {high}"),
+    "limit_choice": N_("one of {choices}"),
     # The command scan (core.cli_scan)
     "scan_no_path": N_("{path} is not there; name a folder, a file or a .zip archive."),
     "scan_special": N_("{path} is no folder and no file; name a folder, a file or a .zip archive."),

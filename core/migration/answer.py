@@ -40,6 +40,7 @@ from core.migration.compared import (
 from core.migration.decide import beside, blockers_of, decide, verdict_of
 from core.migration.effort import cases_of, luck, works
 from core.migration.finding import Scan
+from core.migration.limits import check
 from core.migration.outcome import (
     CashCurve,
     CodeSize,
@@ -101,9 +102,10 @@ def migration(
     """Days of every path, what each costs and saves, and what to do.
 
     Without a scan the code is taken as typical of its size. Total for any valid report: what cannot be compared has no
-    payback, and ``problems`` says why.
+    payback, and ``problems`` says why. Options beyond their limits raise :class:`core.messages.InputError`.
     """
     asked = options or MigrationOptions()
+    check(asked)
     if scan is not None and not scan.lines:
         scan = None  # no text of it could be read, which is no sign that nothing is there
     o = filled(asked, report, catalogue, scan)

@@ -141,7 +141,7 @@ def in_all_cases(
     values = [(float(scales[i]) * g.rate, dual[1], parity[e[0]][1], egress, o.hiring_usd) for i, e in enumerate(ends)]
     parts = [dict(zip(PARTS, map(float, v), strict=True)) for v in values]
     ramps = {e: ramp_of(pair, e, o, catalogue) for e in set(ends)} if pair else {}
-    paid = _paybacks(cash, delay, parts, ends, ramps, g) if pair else [None] * len(ways)
+    paid = _paybacks(scales, cash, delay, parts, ends, ramps, g) if pair else [None] * len(ways)
     return tuple(
         PathCases(
             path=path,
@@ -174,6 +174,7 @@ def _effort(work: Work, scale: float, g: _Given) -> Effort:
 
 
 def _paybacks(
+    scales: np.ndarray,
     cash: np.ndarray,
     delay: np.ndarray,
     parts: Sequence[dict[str, float]],
@@ -181,7 +182,7 @@ def _paybacks(
     ramps: Mapping[tuple[int, int], Ramp],
     g: _Given,
 ) -> list[Payback]:
-    """What every path earns back; those with the same ramp at once. Arrays (paths, cases).
+    """What every path earns back; those with the same ramp at once. Arrays (paths, cases); ``scales`` (paths,).
 
     Months are no more exact than can be drawn, and present values of every fourth case, as the curve of cash is.
     """
@@ -200,7 +201,7 @@ def _paybacks(
             chances[:, i] = [np.count_nonzero(cost <= saved) / saved.size for cost in (whole[i], cash[i])]
     late, early = ([_capped(m, longest) for m in spreads(each)] for each in months)
     costs, npvs = spreads(cash), spreads(values)
-    delays = spreads(delay) if g.options.slip_weeks is not None else _in_proportion(delay)
+    delays = spreads(delay) if g.options.slip_weeks is not None else _in_proportion(delay, scales)
     return [
         Payback(
             cost_usd=costs[i],
@@ -216,10 +217,10 @@ def _paybacks(
     ]
 
 
-def _in_proportion(delay: np.ndarray) -> list[Spread]:
-    """P10, P50 and P90 of rows that are multiples of the first."""
+def _in_proportion(delay: np.ndarray, scales: np.ndarray) -> list[Spread]:
+    """P10, P50 and P90 of rows that differ as their ``scales`` do."""
     first = spread(delay[0])
-    return [Spread(first.p10 * f, first.p50 * f, first.p90 * f) for f in (delay[:, 0] / (delay[0, 0] or 1.0)).tolist()]
+    return [Spread(first.p10 * f, first.p50 * f, first.p90 * f) for f in (scales / scales[0]).tolist()]
 
 
 def _capped(months: Spread, longest: float) -> Spread:
