@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ DONES: tuple[Done, ...] = get_args(Done)
 LIMITS = {"skill": (0.7, 1.6), "assistance": (0.4, 1.0)}
 HEADINGS: dict[Severity, str] = {"B": "scan_blocks", "H": "scan_heavy", "M": "scan_moderate", "L": "scan_light"}
 SHOWN_SKIPPED = 12
+TREES_KEPT = 100_000  # objects between two collections: trees of code are made and dropped by the thousand
 PERCENTILES = (10, 50, 90)
 
 
@@ -80,7 +82,12 @@ def run_scan(args: argparse.Namespace) -> tuple[dict[str, Any] | list[str], int]
     catalogue = load_catalogue()
     terms = Terms(args.done, args.skill, args.assistance)
     _check(terms)
-    found = scan(files_of(args.path), catalogue, args.target)
+    before = gc.get_threshold()
+    gc.set_threshold(TREES_KEPT, *before[1:])
+    try:
+        found = scan(files_of(args.path), catalogue, args.target)
+    finally:
+        gc.set_threshold(*before)
     return (scan_json if args.json else scan_lines)(found, catalogue, args.target, terms), 0
 
 

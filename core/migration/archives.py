@@ -19,7 +19,6 @@ from core.migration.finding import Skipped
 from core.migration.source_file import (
     ARCHIVES,
     ENVIRONMENT_MARK,
-    HEAD_BYTES,
     MAX_ARCHIVE_BYTES,
     MAX_DEPTH,
     MAX_ENTRIES,
@@ -28,8 +27,10 @@ from core.migration.source_file import (
     RATIO_FROM_BYTES,
     Reading,
     SourceFile,
+    kind_and_head,
     kind_of,
     limit_of,
+    of_no_use,
     too_large,
     vendored,
 )
@@ -116,26 +117,22 @@ def _refused(entry: zipfile.ZipInfo, path: str) -> Message | None:
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, reading: Reading) -> SourceFile | None:
     """The entry's text, or None with the reason noted."""
-    kind = kind_of(path)
-    unnamed = kind == "other" and "." not in path.rsplit("/", 1)[-1]  # its first line may tell
-    if kind == "other" and not unnamed:
+    if of_no_use(path):
         reading.leave_out_other(path)
         return None
     if entry.compress_type not in PACKINGS:
         reading.leave_out(path, message("skip_packing"))
         return None
-    if not unnamed and entry.file_size > limit_of(kind):
+    kind = kind_of(path)
+    if kind != "other" and entry.file_size > limit_of(kind):
         reading.leave_out(path, too_large(kind))
         return None
     try:
         with archive.open(entry) as file:
-            data = b""
-            if unnamed:
-                data = file.read(HEAD_BYTES)
-                kind = kind_of(path, data.decode("utf-8", "replace"))
-                if kind == "other":
-                    reading.leave_out_other(path)
-                    return None
+            kind, data = kind_and_head(path, file)
+            if kind == "other":
+                reading.leave_out_other(path)
+                return None
             why, data = _expanded(file, data, entry.compress_size, limit_of(kind), reading)
     except NotImplementedError:
         why = message("skip_packing")

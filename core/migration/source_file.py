@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import IO, Literal
 
 from core.messages import Message, message
 from core.migration.finding import Skipped
@@ -114,6 +114,20 @@ def kind_of(path: str, head: str = "") -> Kind:
     if suffix == ".txt" and PurePosixPath(path).parent.name.lower() in ("requirements", "reqs", "constraints"):
         return "requirements"
     return kind_of_head(head) if not suffix else "other"
+
+
+def of_no_use(path: str) -> bool:
+    """Whether a name alone tells that a file holds nothing to look for; one without an ending may."""
+    return kind_of(path) == "other" and "." in PurePosixPath(path).name
+
+
+def kind_and_head(path: str, opened: IO[bytes]) -> tuple[Kind, bytes]:
+    """The kind of an open file, and the bytes that were read to tell it, where its name does not."""
+    kind = kind_of(path)
+    if kind != "other":
+        return kind, b""
+    head = opened.read(HEAD_BYTES)
+    return kind_of(path, head.decode("utf-8", "replace")), head
 
 
 def kind_of_head(head: str) -> Kind:

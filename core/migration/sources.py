@@ -17,14 +17,15 @@ from core.migration.finding import Skipped
 from core.migration.source_file import (
     ARCHIVES,
     ENVIRONMENT_MARK,
-    HEAD_BYTES,
     MAX_DEPTH,
     Kind,
     Reading,
     SourceFile,
+    kind_and_head,
     kind_of,
     kind_of_head,
     limit_of,
+    of_no_use,
     too_large,
     vendored,
 )
@@ -92,9 +93,7 @@ def _walk(top: Path, reading: Reading) -> Iterator[tuple[Path, str]]:
 
 def _read(file: Path, path: str, reading: Reading) -> SourceFile | None:
     """The text of a file of the disk, or None with the reason noted."""
-    kind = kind_of(path)
-    unnamed = kind == "other" and "." not in file.name
-    if kind == "other" and not unnamed:
+    if of_no_use(path):
         _leave_out_kind(path, reading)
         return None
     try:
@@ -104,14 +103,10 @@ def _read(file: Path, path: str, reading: Reading) -> SourceFile | None:
             if not stat.S_ISREG(state.st_mode):
                 reading.leave_out(path, message("skip_special"))
                 return None
-            head = b""
-            if unnamed:
-                head = opened.read(HEAD_BYTES)
-                kind = kind_of(path, head.decode("utf-8", "replace"))
-                if kind == "other":
-                    reading.leave_out_other(path)
-                    return None
-            data = head
+            kind, data = kind_and_head(path, opened)
+            if kind == "other":
+                reading.leave_out_other(path)
+                return None
             if state.st_size <= limit_of(kind):  # and no more than that, should it grow
                 while chunk := opened.read(limit_of(kind) + 1 - len(data)):
                     data += chunk
@@ -142,7 +137,7 @@ def pasted_files(items: Iterable[tuple[str, str | bytes]]) -> Iterator[SourceFil
             rest = reading.rest(path)
             break
         kind = kind_of(path)
-        if kind == "other" and "." in path.rsplit("/", 1)[-1]:
+        if of_no_use(path):
             _leave_out_kind(path, reading)
             continue
         data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given

@@ -133,11 +133,11 @@ def test_pasted_texts_are_known_by_what_they_say():
 
 
 def test_an_upload_is_known_by_its_name_with_or_without_an_ending():
-    """The browser keeps nothing back by its ending, as a Dockerfile has none; what is of no use is said in a sentence."""
+    """The browser keeps nothing back, as a Dockerfile has no ending; what is of no use is said in a sentence."""
     names = ("Dockerfile", "requirements.txt", "job.sbatch", "k.triton", "Makefile", "uv.lock", "a.env", "x.dockerfile")
     files, left_out = split(pasted_files((name, "FROM x\n") for name in names))
     assert list(files) == list(names) and not left_out
-    others = [("notes.md", CODE), ("LICENSE", "Permission is granted\n"), ("a.png", b"\x89PNG\r\n\x00"), ("train", CODE)]
+    others = [("notes.md", CODE), ("LICENSE", "Permission is granted\n"), ("a.png", b"\x89\x00"), ("train", CODE)]
     items = list(pasted_files(others))
     assert [getattr(item, "path", "") for item in items] == ["train", ""]
     assert items[1].reason.code == "skip_others" and items[1].reason.params["n"] == 3
