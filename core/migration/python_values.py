@@ -8,7 +8,7 @@ from collections.abc import Container
 from functools import cached_property
 from typing import Literal
 
-from core.migration.python_tree import Tree, is_none, words
+from core.migration.python_tree import Tree, alike, is_none, words
 
 Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
 OFTEN = 16  # bindings of one name, from which on the order of its uses is not followed
@@ -50,7 +50,8 @@ TELLS = words(
     "new_full new_empty new_tensor index_select size dim long"
 )
 NO_TENSOR = re.compile(r"group|mesh|world|comm|(^|_)pg")
-ON_HOST = re.compile(r"collat|__getitem__|__iter__|transform|augment|dataset|tokeniz|preprocess|load")
+ON_HOST = re.compile(r"collat|__getitem__|__iter__|transform(?!er)|augment|dataset|tokeniz|preprocess|load")
+DATA_FILE = re.compile(r"(collat|dataset|data_?load)[^/]*$")
 ARRAY_MODULES = words("numpy scipy pandas sklearn cv2 librosa skimage imageio tensorflow tensorflow_gan")
 NORMS = words("clip_grad_norm clip_grad_norm_ get_global_grad_norm")
 GATHERED = words("gather_for_metrics pad_across_processes")
@@ -95,7 +96,9 @@ class Values:
         if isinstance(node, ast.UnaryOp):
             return "python" if isinstance(node.op, ast.Not) else self.of(node.operand, depth)
         if isinstance(node, ast.Compare):
-            if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops):
+            if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops) or is_none(
+                node.comparators[0]
+            ):
                 return "python"
             kind = self.of(node.left, depth)
             for other in node.comparators:
@@ -155,7 +158,7 @@ class Values:
     @cached_property
     def _uses(self) -> frozenset[tuple[ast.AST | None, str]]:
         """Functions and the names in them on which a method of tensors alone is called."""
-        if "torch" not in self._module.imports:
+        if "torch" not in self._module.imports or DATA_FILE.search(self._module.path.casefold()):
             return frozenset()
         calls = (n.func for n in self._module.nodes(ast.Call) if isinstance(n.func, ast.Attribute))
         told = (f for f in calls if f.attr in TELLS and isinstance(f.value, ast.Name))
@@ -266,7 +269,7 @@ class Values:
                     return "python"
                 kind = self.of(over, depth)
                 return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
-            first = isinstance(bound.target, ast.Tuple) and bound.target.elts and _same(bound.target.elts[0], name)
+            first = isinstance(bound.target, ast.Tuple) and bound.target.elts and alike(bound.target.elts[0], name)
             if first and isinstance(over, ast.Call) and self._module.resolve(over.func) == "enumerate":
                 return "python"
             return "unknown"
@@ -426,10 +429,6 @@ def _has_text(call: ast.Call) -> bool:
     """Whether a call names columns, as those of a table do."""
     given = (*call.args, *(k.value for k in call.keywords))
     return any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in given)
-
-
-def _same(target: ast.expr, name: ast.expr) -> bool:
-    return isinstance(target, ast.Name) and isinstance(name, ast.Name) and target.id == name.id
 
 
 def _to_host(call: ast.Call) -> bool:

@@ -54,7 +54,7 @@ def copy_to_host(module: Module, node: ast.Call) -> Iterator[Hit]:
         return
     elif func.attr != "tolist":
         yield _at_name(module, node, "P04", 0.7)
-    elif isinstance(func.value, ast.Attribute):
+    elif isinstance(func.value, ast.Attribute) and not isinstance(func.value.value, ast.Name):
         return
     elif not module.imports & ARRAYS or (isinstance(func.value, ast.Subscript) and module.context(node).hot):
         yield _at_name(module, node, "P04", 0.6)  # where NumPy is at hand, what is unknown may as well be its array

@@ -43,6 +43,7 @@ FOUND = [
     # views by name, or of a part in several dimensions
     ("P09:4", "import torch\nflat = torch.zeros(9, device=d)\npart = flat.narrow(0, 3, 3)\npart.copy_(x)"),
     ("P03:2", "import torch\ndef get_grad_norm(ps): return float(max((p.grad.norm() for p in ps), default=0))"),
+    ("P04:2", "import torch\nends = packed.ends.tolist()"),
     ("P03:3", "import torch\nfor a in b:\n    n = int(max(torch.norm(p) for p in ps))"),
     ("P07:4", "import torch\nfrom einops import rearrange as r\nok = places < r(ids, 'b -> b 1')\nx = x[ok]"),
     ("P09:2", "import torch\nplace[: n, : m].copy_(x)"),
@@ -93,6 +94,7 @@ NOT_FOUND = [
     ("P49", "import torch\nclass Sorter:\n    def __call__(self, p):\n        return torch.argsort(torch.sigmoid(p))"),
     # on the host, or no tensor at all
     ("P07", "import torch, numpy\ndef collate(ids):\n    n = ids.size()\n    return rows[ids == 3]"),
+    ("P06", "import torch\ndef add(bias):\n    bias.size()\n    if bias == None or bias.dim() != 1: stop()"),
     ("P06", "import torch, numpy\ndef start(tp_mesh):\n    n = tp_mesh.size()\n    if tp_mesh[0] > 1: stop()"),
     ("P07", "import torch, numpy\ndef read(ids):\n    ids = numpy.load(ids)\n    ids.size()\n    return ids[ids == 3]"),
     ("P03", "import torch\nfor a in b:\n    n = int(max(len(p) for p in ps))"),
@@ -150,3 +152,10 @@ def test_long_sums_and_many_cleared_gradients_are_read_as_well() -> None:
         "import torch\nn = x.item()" + " + 1" * 500 + "\ny = torch.arange(n)\nwhile go:\n" + "    o.zero_grad()\n" * 500
     )
     assert places(RULES, code) == ["P03:2", "P08:3"]
+
+
+def test_what_a_file_of_datasets_handles_is_on_the_host() -> None:
+    code = "import torch, numpy\ndef crop(ids, end):\n    n = ids.size()\n    if ids[0] > end: stop()"
+    assert places(RULES, code, path="train.py") == ["P06:4"]
+    for path in ("data/collator.py", "my_datasets.py", "dataloader.py"):
+        assert not places(RULES, code, path=path)
