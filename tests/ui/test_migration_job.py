@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -108,3 +110,40 @@ def test_two_readers_never_have_python_parsed_at_the_same_moment(monkeypatch: py
     jobs = [Job("code").start(lambda: files(12), CATALOGUE) for _ in range(AT_ONCE)]
     assert all(job.wait(60) for job in jobs) and AT_ONCE > 1
     assert not together and all(job.found is not None and job.found.files == 12 for job in jobs)
+
+
+def test_the_code_is_let_go_of_when_it_was_read_though_the_page_stays_open() -> None:
+    """What stays with the session is what was found, and no upload."""
+
+    class Upload:
+        """As a browser's: a thing that gives bytes, and can be watched."""
+
+        def getvalue(self) -> bytes:
+            return CODE.encode()
+
+    def begin() -> tuple[Job, weakref.ref[Upload]]:
+        upload = Upload()
+        files = [upload]
+        started = Job("code").start(
+            lambda: pasted_files((f"{i}.py", f.getvalue()) for i, f in enumerate(files)), CATALOGUE
+        )
+        return started, weakref.ref(upload)
+
+    job, upload = begin()
+    assert job.wait(60) and job.found is not None
+    for thread in threading.enumerate():
+        if thread.name == "scan":
+            thread.join(60)
+    gc.collect()
+    assert upload() is None
+
+
+def test_a_stop_ends_within_a_file() -> None:
+    """One file of a megabyte, of which nothing is kept when it is stopped at once."""
+    large = "import torch\n" + "x = y.item()\n" * 75_000
+    job = Job("code").start(lambda: pasted_files([("a.py", large), ("b.py", CODE)]), CATALOGUE)
+    while not job.listed and not job.ended:
+        job.wait(0.01)
+    job.stop()
+    assert job.wait(60)
+    assert job.found is not None and job.found.stopped and job.found.files == 0
