@@ -108,6 +108,10 @@ def _chosen(module: Module, node: ast.AST) -> bool:
                 return False
         elif isinstance(up, ast.keyword):
             call = module.parent(up)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "dict":  # dict(fp16=…)[args.dtype]
+                table = module.parent(call)
+                if isinstance(table, ast.Subscript) and table.value is call:
+                    return True
             device = keyword(call, "device") if isinstance(call, ast.Call) else None
             on_host = device is not None and text_of(device.value) == "cpu"
             return up.arg is not None and "dtype" in up.arg and not on_host

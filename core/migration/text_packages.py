@@ -15,7 +15,11 @@ SURE, LIKELY, UNSURE = 0.95, 0.8, 0.6
 
 # Names as PEP 503 writes them; a pattern covers a whole name.
 PACKAGES: tuple[tuple[str, str, float], ...] = (
-    (r"cupy(-.*)?|pycuda|cuda-python|tiny-?cuda-?nn|causal-conv1d|mamba-ssm|natten|gsplat|spconv(-.*)?", "P10", LIKELY),
+    (
+        r"cupy(-.*)?|pycuda|cuda-python|tiny-?cuda-?nn|causal-conv1d|mamba-ssm|cpm-kernels|natten|gsplat|spconv(-.*)?",
+        "P10",
+        LIKELY,
+    ),
     (r"torch-(scatter|sparse|cluster|spline-conv)|pyg-lib|pytorch3d|fbgemm-gpu(-.*)?|minkowskiengine", "P10", UNSURE),
     (r"(pytorch-)?triton(-nightly|-rocm)?|liger-kernel|flash-linear-attention|fla-core|helion|unsloth", "P11", SURE),
     (r"(ring-)?flash-attn(-\d)?|flash-attention|flashinfer(-python)?|sageattention", "P12", SURE),

@@ -50,6 +50,8 @@ from tests.core.migration.text_files import found
         ("from torch import nn\nnorms = {'sync': nn.SyncBatchNorm, 'plain': nn.BatchNorm2d}\n", "P58", [2]),
         ("from torch import nn\nif isinstance(m, (nn.BatchNorm2d, nn.SyncBatchNorm)):\n    pass\n", "P58", []),
         ("import torch\nwith booster.no_sync(model, optimizer):\n    pass\n", "P19", [2]),
+        ("import torch\nkind = dict(half=torch.float16, full=torch.float32)[name]\n", "P23", [2]),
+        ("import torch\nkinds = dict(half=torch.float16, full=torch.float32)\n", "P23", []),
         ("import torch\nguard = net.no_sync\n", "P19", [2]),
         ("import torch\nnet.no_sync = True\n", "P19", []),
         ("import torch.distributed as dist\ndist.init_process_group(backend='cncl')\n", "P21", []),
@@ -80,6 +82,7 @@ def test_a_place_counts_by_what_is_done_there(code: str, pattern: str, where: li
         ("flash-attn @ https://example.org/a.whl", "P12"),
         ("./wheels/flash_attn-2.7.4+cu12torch2.6-cp311-cp311-linux_x86_64.whl", "P12"),
         ("torchao>=0.8", "P38"),
+        ("cpm_kernels", "P10"),
     ],
 )
 def test_a_requirement_from_a_place(line: str, pattern: str) -> None:
