@@ -131,7 +131,7 @@ def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
 
 def _never(like: Any) -> np.ndarray:
     """Infinite, as many and as exact as others."""
-    return np.full_like(like, np.inf, dtype=np.result_type(like, np.float32))
+    return np.full_like(like, np.inf, dtype=np.result_type(np.asarray(like), np.float32))
 
 
 def _solved(

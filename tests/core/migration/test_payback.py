@@ -19,6 +19,7 @@ from core.migration.payback import (
     npv_usd,
     parity_usd,
     payback_months,
+    ramp_months,
     saved_usd,
     saving_usd_per_month,
 )
@@ -71,6 +72,30 @@ def test_at_payback_savings_equal_the_cost(cost: float, ramp: Ramp) -> None:
     else:
         assume(months < 1e6)
         assert float(saved_usd(ramp, months)) == pytest.approx(cost, rel=1e-6, abs=1e-3)
+
+
+@given(st.just(0.0) | st.floats(1.0, 1e7), ramps(), st.integers(1, 60))
+def test_who_has_paid_by_a_month_paid_within_it(cost: float, ramp: Ramp, month: int) -> None:
+    """Savings never fall, so that the chance is told by what is saved at the horizon."""
+    months, saved = float(payback_months(cost, ramp)), max(0.0, float(saved_usd(ramp, float(month))))
+    assume(abs(months - month) > 1e-6 * month)
+    assert (months <= month) == (cost <= saved)
+
+
+@given(st.lists(st.floats(0.0, 1e7), min_size=6, max_size=6), ramps())
+def test_costs_together_pay_back_as_each_alone(costs: list[float], ramp: Ramp) -> None:
+    """Rows of cases, or one of them, whatever of it pays on the ramp."""
+    alone = [float(payback_months(cost, ramp)) for cost in costs]
+    for shape in ((6,), (2, 3), (3, 1, 2)):
+        assert payback_months(np.reshape(costs, shape), ramp).ravel().tolist() == alone
+    for_each = Ramp(*(np.full((2, 3), getattr(ramp, name)) for name in Ramp.__slots__))
+    assert payback_months(np.reshape(costs, (2, 3)), for_each).ravel().tolist() == alone
+
+
+@given(ramps(), st.floats(0.0, 60.0))
+def test_months_of_the_three_savings_add_up(ramp: Ramp, months: float) -> None:
+    parts = [float(m) for m in ramp_months(ramp.tuned_months, ramp.last_months, months)]
+    assert min(parts) >= 0.0 and sum(parts) == pytest.approx(months, abs=1e-9)
 
 
 @given(ramps(), st.floats(0.0, 60.0))
