@@ -55,6 +55,7 @@ PEAK = re.compile(
 GPU_NAME = re.compile(
     r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
 )
+MOST_BOUND = 20  # values of one name, after which none is looked at
 PINNED = ("pin_memory", "non_blocking")
 ENVIRONMENT = re.compile(r"^((TORCH_)?NCCL|CUDA|(PY)?TORCH_CUDA)_[A-Z0-9_]+$")
 
@@ -387,7 +388,7 @@ def _sets(module: Module, name: ast.Constant) -> bool:
         call = module.parent(up)
         given = call.arg if isinstance(call, ast.keyword) else key_of(call, up) if isinstance(call, ast.Dict) else None
         updates = isinstance(call, ast.Call) and (module.resolve(call.func) or "") == "os.environ.update"
-        return updates or (name in up.keys and given in ("env", "env_vars", "environment"))
+        return updates or given in ("env", "env_vars", "environment")
     setters = ("os.environ.setdefault", "os.putenv")
     return isinstance(up, ast.Call) and module.resolve(up.func) in setters and name is up.args[0]
 
@@ -396,7 +397,7 @@ def _is_environment(module: Module, node: ast.expr) -> bool:
     """Whether an expression is the environment of this process, or a copy of it for another."""
     if module.resolve(node) == "os.environ":
         return True
-    for bound in module.bindings(node):
+    for bound in module.bindings(node)[:MOST_BOUND]:
         if isinstance(bound, ast.Call):
             parts = (bound.func, *bound.args)
             if any((module.resolve(part) or "").startswith("os.environ") for part in parts):
