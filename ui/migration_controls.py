@@ -137,14 +137,13 @@ def options(view: Mapping[str, str], report: Report, catalogue: Catalogue) -> Mi
     )
 
 
-def path_names(t: Translate) -> dict[str, str]:
-    """Short names of the paths, as a switch has room for."""
-    return {"torchtpu": "TorchTPU", "xla": "PyTorch/XLA", "jax": "JAX", "maxtext": "MaxText", "keras": "Keras 3"}
+PATH_NAMES = {"torchtpu": "TorchTPU", "xla": "PyTorch/XLA", "jax": "JAX", "maxtext": "MaxText", "keras": "Keras 3"}
+"""Short names of the paths, as a switch has room for; the same in every language."""
 
 
-def path_name(found: Migration, t: Translate) -> str:
+def path_name(found: Migration) -> str:
     """The short name of the path that was chosen."""
-    return next(path_names(t)[word] for word, path in PATHS.items() if path == found.chosen.id)
+    return next(PATH_NAMES[word] for word, path in PATHS.items() if path == found.chosen.id)
 
 
 def done_names(t: Translate) -> dict[str, str]:
@@ -170,7 +169,7 @@ def size_names(t: Translate) -> dict[str, str]:
 
 
 def draw_sides(view: View, found: Migration) -> None:
-    """From which platform to which; left alone, the cheapest GPU and the platform that the sliders move."""
+    """From which platform to which; left alone, those that :func:`core.migration.compared.default_pair` takes."""
     t, report = view.t, view.report
     names = platform_names(report.platforms, t, full=True)
     labels: dict[Side, str] = {"today": t("Runs today on"), "target": t("Moves to")}
@@ -206,7 +205,7 @@ def draw(view: View, found: Migration) -> None:
             list(PATHS),
             key=use("w_move_path"),
             required=True,
-            format_func=path_names(t).__getitem__,
+            format_func=PATH_NAMES.__getitem__,
             help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
         )
         draw_sides(view, found)

@@ -50,7 +50,8 @@ def _back(view: View, found: Migration) -> None:
     t, back = view.t, found.going_back
     _say(
         t(
-            "Going back from the middle of the first year takes {days} engineer-days (P10 to P90 {span}), {cost:usd}.",
+            "Going back takes {days} engineer-days (P10 to P90 {span}); with both platforms paid meanwhile it costs "
+            "{cost:usd}.",
             days=days_text(back.days.p50),
             span=tables.days_span(back.days),
             cost=back.usd.p50,

@@ -40,7 +40,7 @@ LIMITS: dict[str, Limits] = {
     "rate_usd_per_day": Limits(1, 1e6, private=True),
     "engineers": Limits(0.1, 1_000, private=True),
     "hiring_usd": Limits(0, 1e9, private=True),
-    "egress_usd": Limits(0, 1e9),
+    "egress_usd": Limits(0, 1e9, private=True),
     "parity_runs": Limits(0, 1_000),
     "horizon_months": Limits(1, 120, whole=True),
     "tuned_months": Limits(0, 120),

@@ -77,7 +77,7 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
     migration_controls.draw(view, found)
     migration_money.draw(view, found)
     own = "monthly_bill_usd" in migration_inputs.given(view.desk.view)
-    st.html(tables.cards(found, migration_controls.path_name(found, t), t, own_bill=own))
+    st.html(tables.cards(found, migration_controls.path_name(found), t, own_bill=own))
     charts = _charts(view, found)
     with st.container(key="cards"):
         st.html(markup.CARDS)

@@ -84,7 +84,9 @@ def test_savings_cross_nothing_where_the_speed_title_says(share: float, scheme: 
 
 
 def test_marks_stand_on_the_line_and_public_ports_only_where_there_are_any() -> None:
-    figure = checked(migration_speed_chart(savings(ports=(("one", 0.22), ("two", 0.46))), STYLE, "light"))
+    chart = migration_speed_chart(savings(ports=(("one", 0.22), ("two", 0.46))), STYLE, "light")
+    assert chart.subtitle.endswith("; best public port: two")  # on whichever chip that was
+    figure = checked(chart)
     marks = figure.data[-1]
     assert list(marks.x) == [0.22, 0.34, 0.39, 0.46]
     line = figure.data[1]

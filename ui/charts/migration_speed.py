@@ -44,12 +44,17 @@ class Mark:
     usd_per_month: float
 
 
+def _best_port(found: Savings) -> tuple[str, float] | None:
+    """The public port that reached most: what it was, on which chip, and its MFU."""
+    return max(found.curve.public_ports_mfu, key=lambda port: port[1], default=None)
+
+
 def marks_of(found: Savings) -> list[Mark]:
     """The three speeds, and the best that a public port reached."""
     marks = [Mark(s.speed, s.mfu, s.saving_usd_per_month.p50) for s in found.stages]
-    best = max((mfu for _, mfu in found.curve.public_ports_mfu), default=None)
+    best = _best_port(found)
     if best is not None:
-        marks.append(Mark("public", best, float(np.interp(best, found.curve.mfu, found.curve.p50))))
+        marks.append(Mark("public", best[1], float(np.interp(best[1], found.curve.mfu, found.curve.p50))))
     return marks
 
 
@@ -168,8 +173,11 @@ def migration_speed_chart(found: Savings, style: Style, scheme: Scheme, t: Trans
     """Saving a month against MFU reached on the chip moved to."""
     title = speed_title(found, t)
     subtitle = fill(t("Saved a month against MFU reached on {name}, band P10–P90"), {"name": found.target})
-    if not found.curve.public_ports_mfu:
+    best = _best_port(found)
+    if best is None:
         subtitle += "; " + fill(t("no public port on {name}"), {"name": found.target})
+    else:  # which may have been on another chip of the family
+        subtitle += "; " + fill(t("best public port: {port}"), {"port": best[0]})
     return Chart(
         "migration_speed",
         t("saving against speed"),
