@@ -198,10 +198,10 @@ def _answer(p: PathCases) -> PathAnswer:
 def _cash_curve(p: PathCases, o: MigrationOptions, catalogue: Catalogue) -> CashCurve:
     assert p.ramp is not None
     cash = ramp_usd(sketched(thinned(p.ramp)), months_by_month(times_of(p.ends, o), o.horizon, catalogue))
-    cash -= drawn_exactly(thin(p.cash))
+    cash = cash - drawn_exactly(thin(p.cash))
     low, middle, high = bands(cash, *SHARES)
-    cash -= drawn_exactly(thin(p.delay))
-    return CashCurve(np.arange(o.horizon + 1), low, middle, high, bands(cash, 0.5)[0])
+    late = bands(cash - drawn_exactly(thin(p.delay)), 0.5)[0]
+    return CashCurve(np.arange(o.horizon + 1), low, middle, high, late)
 
 
 def _density(scale: float, catalogue: Catalogue) -> EffortDensity:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 TUNED_DONE = ("target_mfu", "production")  # definitions of done that pay for tuning, and so have it
 PARTS = ("effort", "dual_running", "parity", "egress", "hiring")
 
+MONEY = ("first", "tuned", "last")  # of a ramp
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathCases:
@@ -190,11 +192,12 @@ def _paybacks(
     yearly = catalogue.constants["ownership_cost_of_money"].likely
     longest = constants(catalogue)["payback_longest_months"].likely
     whole = cash + delay
-    paid = drawn_exactly([whole, cash])
-    months, values, chances = np.empty_like(paid), np.empty(thin(cash).shape), np.empty((2, len(cash)))
+    paid, drawn = drawn_exactly([whole, cash]), {at: sketched(ramp) for at, ramp in ramps.items()}
+    months = np.empty(paid.shape, np.result_type(paid, *(getattr(r, n) for r in drawn.values() for n in MONEY)))
+    values, chances = np.empty(thin(cash).shape), np.empty((2, len(cash)))
     for at, ramp in ramps.items():
         rows, times = [i for i, e in enumerate(ends) if e == at], times_of(at, g.options)
-        months[:, rows] = payback_months(paid[:, rows], sketched(ramp))
+        months[:, rows] = payback_months(paid[:, rows], drawn[at])
         values[rows] = ramp_usd(thinned(ramp), horizon_worth(times, horizon, yearly, catalogue)) - thin(whole)[rows]
         saved = np.maximum(0.0, ramp_usd(ramp, months_by_horizon(times, horizon, catalogue)))
         for i in rows:  # savings never fall, so that what has paid by the horizon paid within it

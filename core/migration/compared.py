@@ -32,6 +32,7 @@ SPEEDS: tuple[Speed, ...] = ("first_try", "tuned", "vendor")
 SHARES = (0.1, 0.5, 0.9)
 CURVE_MFU = np.linspace(0.1, 0.8, 71)
 CURVE_STEP = 4  # of the cases; 2,500 draw a band
+LARGE = 1e13
 MFU_MAX = 0.95
 OWN_SPEED = ("user", "own")  # origins of an MFU that no tuning moves: it is what is reached in the end
 NO_RENT = ("people_usd", "migration_usd", "data_usd")
@@ -241,8 +242,13 @@ def thinned(ramp: Ramp) -> Ramp:
 
 
 def drawn_exactly(value: Any) -> np.ndarray:
-    """As exact as can be drawn, seven digits: a band over many points is worked out in half the time."""
-    return np.asarray(value, dtype=np.float32)
+    """As exact as can be drawn, seven digits: a band over many points is worked out in half the time.
+
+    What is so large that its square has no room there stays as it is.
+    """
+    found = np.asarray(value)
+    most = max(abs(float(found.min(initial=0.0))), abs(float(found.max(initial=0.0))))
+    return found.astype(np.float32) if most < LARGE else found
 
 
 def sketched(ramp: Ramp) -> Ramp:
@@ -284,9 +290,8 @@ def months_by_horizon(times: RampTimes, horizon_months: int, catalogue: Catalogu
 def _curve(pair: Pair, catalogue: Catalogue) -> SavingCurve:
     bill = thin(pair.bill_cases)
     there = bill * (pair.price_ratio * thin(pair.price_moves) / thin(pair.today_slower))  # where a run takes as long
-    saved = drawn_exactly(there) * -drawn_exactly(pair.time_ratio(CURVE_MFU[:, None]))
-    saved += drawn_exactly(bill)
-    low, middle, high = bands(saved, *SHARES)
+    less = drawn_exactly(there) * drawn_exactly(pair.time_ratio(CURVE_MFU[:, None]))
+    low, middle, high = bands(drawn_exactly(bill) - less, *SHARES)
     even = float(
         break_even_mfu(pair.mfu, pair.start_hours, pair.target_hours, pair.today_hours, pair.price_ratio)
         if pair.price_ratio > 0
