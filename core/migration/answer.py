@@ -28,6 +28,7 @@ from core.migration.compared import (
     compare,
     default_pair,
     drawn_exactly,
+    minus,
     months_by_horizon,
     months_by_month,
     savings_of,
@@ -198,9 +199,9 @@ def _answer(p: PathCases) -> PathAnswer:
 def _cash_curve(p: PathCases, o: MigrationOptions, catalogue: Catalogue) -> CashCurve:
     assert p.ramp is not None
     cash = ramp_usd(sketched(thinned(p.ramp)), months_by_month(times_of(p.ends, o), o.horizon, catalogue))
-    cash = cash - drawn_exactly(thin(p.cash))
+    cash = minus(cash, drawn_exactly(thin(p.cash)), cash)
     low, middle, high = bands(cash, *SHARES)
-    late = bands(cash - drawn_exactly(thin(p.delay)), 0.5)[0]
+    late = bands(minus(cash, drawn_exactly(thin(p.delay)), cash), 0.5)[0]
     return CashCurve(np.arange(o.horizon + 1), low, middle, high, late)
 
 

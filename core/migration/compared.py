@@ -251,6 +251,12 @@ def drawn_exactly(value: Any) -> np.ndarray:
     return found.astype(np.float32) if most < LARGE else found
 
 
+def minus(value: np.ndarray, other: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """One less another, in the place of one of them where it is as exact as the difference."""
+    out = place if place.dtype == np.result_type(value, other) else None
+    return np.asarray(np.subtract(value, other, out=out))
+
+
 def sketched(ramp: Ramp) -> Ramp:
     """A ramp as exact as can be drawn."""
     return Ramp(*(drawn_exactly(getattr(ramp, name)) for name in Ramp.__slots__))
@@ -291,7 +297,7 @@ def _curve(pair: Pair, catalogue: Catalogue) -> SavingCurve:
     bill = thin(pair.bill_cases)
     there = bill * (pair.price_ratio * thin(pair.price_moves) / thin(pair.today_slower))  # where a run takes as long
     less = drawn_exactly(there) * drawn_exactly(pair.time_ratio(CURVE_MFU[:, None]))
-    low, middle, high = bands(drawn_exactly(bill) - less, *SHARES)
+    low, middle, high = bands(minus(drawn_exactly(bill), less, less), *SHARES)
     even = float(
         break_even_mfu(pair.mfu, pair.start_hours, pair.target_hours, pair.today_hours, pair.price_ratio)
         if pair.price_ratio > 0
