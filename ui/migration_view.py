@@ -25,7 +25,7 @@ from ui.charts import (
     migration_timeline_chart,
 )
 from ui.charts.migration_timeline import first_monday
-from ui.frame import View, chart_card, downloads, escape, expander, messages, rich
+from ui.frame import View, chart_card, downloads, escape, expander, rich
 from ui.table_frames import table_only
 from ui.theme import Style, platform_styles
 
@@ -62,19 +62,18 @@ def answer(view: View, scan: Scan | None) -> Migration:
 def draw(view: View, found: Migration, scan: Scan | None) -> None:
     """What the verdict rests on."""
     t, savings = view.t, found.savings
-    messages(view, found.problems)
-    if savings is not None and not savings.pays:
+    saves = savings is None or savings.pays
+    migration_controls.draw_sides(view, found, path=saves)
+    if savings is not None and not saves:
         today = view.report[found.options.today or ""]
         even = migration_even_chart(savings, today.price_usd_per_chip_hour, _style(view, found), view.scheme, t)
         chart_card(even)
         anyway = st.toggle(t("Show it anyway: effort, your code, risks"), key=ANYWAY)
         if not anyway:
-            with st.container(horizontal=True, gap="small", key="move_sides"):
-                migration_controls.draw_sides(view, found)
             migration_money.draw_own(view)
             downloads(view, [even])
             return
-    migration_controls.draw(view, found)
+    migration_controls.draw(view, path=not saves)
     migration_money.draw(view, found)
     own = "monthly_bill_usd" in migration_inputs.given(view.desk.view)
     st.html(tables.cards(found, migration_controls.path_name(found), t, own_bill=own))
@@ -122,7 +121,8 @@ def _code(view: View, found: Migration, scan: Scan | None) -> None:
     decision = {"go": t("Go"), "no_go": t("No-go"), "try_first": t("Try first")}[found.decision]
     reasons = "".join(f"\n- {rich(t.message(reason))}" for reason in found.reasons)
     with st.container(key="migration_decision"):
-        st.markdown(f"**{escape(decision)}.**\n{reasons}")
+        st.subheader(decision, anchor=False)
+        st.markdown(reasons)
     if scan is None or not scan.lines:  # of what could not be read nothing is said
         return
     scan = aimed(scan, view.catalogue, found.chosen.id)  # another path, other severities; nothing is read again

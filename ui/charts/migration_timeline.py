@@ -45,17 +45,19 @@ def step_names(t: Translate = identity) -> dict[str, str]:
 
 
 def weeks_words(weeks: float) -> str:
-    """Weeks of a plan: ``4``, ``2.5``.
+    """Weeks of a plan: ``4``, ``2.5``; what is not nothing is not written as 0.
 
-    >>> weeks_words(4.02), weeks_words(2.46), weeks_words(0.4)
-    ('4', '2.5', '0.4')
+    >>> weeks_words(4.02), weeks_words(2.46), weeks_words(0.4), weeks_words(0.0024), weeks_words(0.0)
+    ('4', '2.5', '0.4', '0.002', '0')
     """
+    if 0.0 < weeks < 0.05:
+        return f"{max(weeks, 1e-4):.1g}"
     return f"{weeks:.1f}".removesuffix(".0") if weeks < 9.95 else f"{weeks:.0f}"
 
 
 def timeline_title(stop_week: float | None, mfu: float | None, t: Translate = identity) -> str:
     """When to stop, and by what."""
-    if stop_week is None or stop_week < 0.05:  # which would be written as 0
+    if stop_week is None:
         return t("No date to begin: the move earns less than it costs")
     words: dict[str, object] = {"weeks": weeks_words(stop_week)}
     if mfu is None:
