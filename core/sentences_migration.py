@@ -36,11 +36,9 @@ MIGRATION_SENTENCES: dict[str, str] = {
         "The versions of a year cost nothing on {today} as the scenario stands; see Versions/yr and credits at left."
     ),
     "migration_no_today": N_(
-        "No platform here is a GPU with a price that holds the model; add one at left, such as H100 SXM."
+        "No NVIDIA GPU here has a price and holds the model; add one at left, such as H100 SXM."
     ),
-    "migration_no_target": N_(
-        "Every platform here is a GPU like {today}, or has no price or too little memory; add a TPU at left, such as TPU v5p."
-    ),
+    "migration_no_target": N_("No TPU here has a price and holds the model; add one at left, such as TPU v5p."),
     "migration_same": N_("{today} is both where the work runs and where it is to go; choose another of the two."),
     "migration_unpriced": N_("What a month would cost on both platforms is not known, so only a trial can be advised."),
     "migration_chance": N_(

@@ -178,7 +178,7 @@ def _problems(report: Report, o: MigrationOptions) -> tuple[Message, ...]:
     if o.today is None:
         return (message("migration_no_today", "note", "platforms"),)
     if o.target is None:
-        return (message("migration_no_target", "note", "platforms", today=report[o.today].label),)
+        return (message("migration_no_target", "note", "platforms"),)
     if o.today == o.target:
         return (message("migration_same", "note", "platforms", today=report[o.today].label),)
     return ()
@@ -235,8 +235,10 @@ def _timeline(p: PathCases, a: PathAnswer, o: MigrationOptions, catalogue: Catal
     days = {"trial": trial, "port": rest - trial, "parity": parity, "tuning": tuning}
     weeks = {name: float(calendar_weeks(d, o.engineers, week)) for name, d in days.items() if d > 0}
     dual = of["dual_months"].likely if o.dual_months is None else o.dual_months
+    if dual > 0:
+        weeks["dual_running"] = dual * WEEKS_PER_MONTH
     steps, begin = [], 0.0
-    for name, length in {**weeks, "dual_running": dual * WEEKS_PER_MONTH}.items():
+    for name, length in weeks.items():
         steps.append(Step(name, begin, begin + length))
         begin += length
     return tuple(steps)

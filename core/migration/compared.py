@@ -34,6 +34,8 @@ CURVE_MFU = np.linspace(0.1, 0.8, 71)
 CURVE_STEP = 4  # of the cases; 2,500 draw a band
 LARGE = 1e13
 MFU_MAX = 0.95
+LEFT, REACHED = "nvidia", "tpu"
+"""Families of chips that code is moved from and to: patterns, paths and days are known of these."""
 OWN_SPEED = ("user", "own")  # origins of an MFU that no tuning moves: it is what is reached in the end
 NO_RENT = ("people_usd", "migration_usd", "data_usd")
 """Parts of a cash bill that do not go with the chips: engineers, who stand in the effort, and what is bought once."""
@@ -64,22 +66,22 @@ def usable(p: PlatformEstimate) -> bool:
 
 
 def default_pair(report: Report, options: MigrationOptions) -> tuple[PlatformEstimate | None, PlatformEstimate | None]:
-    """Where the work runs today, and where to: the options' own, or a GPU and the focus.
+    """Where the work runs today, and where to: the options' own, or an NVIDIA GPU and the focus.
 
     Of GPUs the reference of the report's flips, the chip whose price readers know, or else the cheapest. The focus is
-    taken where it is no GPU, and else the cheapest platform that is none.
+    taken where it is a TPU, and else the cheapest TPU.
     """
     named = {p.id: p for p in report.platforms}
     ranked = [p for p in (report[i] for i in report.ranking) if usable(p)]
-    gpus = [p for p in ranked if p.accelerator.family == "nvidia"]
+    gpus = [p for p in ranked if p.accelerator.family == LEFT]
     gpus.sort(key=lambda p: p.id != report.flip_reference)  # stable
-    others = [p for p in ranked if p.accelerator.family != "nvidia"]
-    wanted = [report.focus] if report.focus in others else []
+    tpus = [p for p in ranked if p.accelerator.family == REACHED]
+    tpus.sort(key=lambda p: p.id != report.focus.id)
     today = named.get(options.today or "")
     target = named.get(options.target or "")
     return (
         today if today and usable(today) else next(iter(gpus), None),
-        target if target and usable(target) else next(iter([*wanted, *others]), None),
+        target if target and usable(target) else next(iter(tpus), None),
     )
 
 
@@ -304,7 +306,7 @@ def _curve(pair: Pair, catalogue: Catalogue) -> SavingCurve:
         else math.inf
     )
     ports = tuple(catalogue.constants[n] for n in ("first_port_mfu", "tuned_port_mfu") if n in catalogue.constants)
-    public = tuple((row.item, row.likely) for row in ports) if pair.target.accelerator.family == "tpu" else ()
+    public = tuple((row.item, row.likely) for row in ports) if pair.target.accelerator.family == REACHED else ()
     return SavingCurve(CURVE_MFU, low, middle, high, even if even <= MFU_MAX else None, public)
 
 

@@ -209,7 +209,7 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class GoingBack:
-    """What it takes to return to today's platform from the middle of the port's first year."""
+    """What it takes to return to today's platform."""
 
     days: Spread
     usd: Spread

@@ -30,7 +30,7 @@ class MigrationPath:
     status: str
     sunset: bool
     trial: bool
-    leaves_code: bool  # one's own, so that what blocks its port does not block this
+    leaves_code: bool  # one's own: what blocks its port is noted, and is to be tried out, but warns of nothing
     execution: str
     dynamic_shapes: str
     data_parallel: str

@@ -93,17 +93,14 @@ def ramp_months(tuned_months: Any, last_months: Any, months: Any) -> tuple[Any, 
 
 
 def ramp_usd(ramp: Ramp, months: tuple[Any, Any, Any]) -> Any:
-    """So many months of each of a ramp's savings, as :func:`ramp_months` or :func:`worth_months` counts them."""
-    return ramp.first * months[0] + ramp.tuned * months[1] + ramp.last * months[2]
+    """So many months of each of a ramp's savings, as :func:`ramp_months` or :func:`worth_months` counts them.
 
+    Negative where the port costs more than the old platform.
 
-def saved_usd(ramp: Ramp, months: Any) -> Any:
-    """What has been saved by a month; negative where the port costs more than the old platform.
-
-    >>> saved_usd(Ramp(0.0, 10.0, 10.0, 2.0, 4.0), np.array([1.0, 2.0, 5.0])).tolist()
+    >>> ramp_usd(Ramp(0.0, 10.0, 10.0, 2.0, 4.0), ramp_months(2.0, 4.0, np.array([1.0, 2.0, 5.0]))).tolist()
     [2.5, 10.0, 40.0]
     """
-    return ramp_usd(ramp, ramp_months(ramp.tuned_months, ramp.last_months, months))
+    return ramp.first * months[0] + ramp.tuned * months[1] + ramp.last * months[2]
 
 
 def payback_months(cost_usd: Any, ramp: Ramp) -> Any:
@@ -175,7 +172,7 @@ def _time_to(amount: Any, rate: Any, slope: Any) -> Any:
 
 
 def worth_months(tuned_months: Any, last_months: Any, horizon_months: int, yearly_rate: Any) -> tuple[Any, Any, Any]:
-    """:func:`ramp_months` of the horizon, each month at its worth on the day of the switch.
+    """:func:`ramp_months` of the horizon, each month at its worth on the day of the switch; it counts at its middle.
 
     >>> [float(m) for m in worth_months(2.0, 4.0, 5, 0.0)]
     [1.0, 2.0, 2.0]
@@ -187,17 +184,6 @@ def worth_months(tuned_months: Any, last_months: Any, horizon_months: int, yearl
         total = [t + (a - b) * worth for t, a, b in zip(total, after, before, strict=True)]
         before = after
     return total[0], total[1], total[2]
-
-
-def npv_usd(cost_usd: Any, ramp: Ramp, horizon_months: int, yearly_rate: Any) -> Any:
-    """Savings of each month within the horizon at their worth on the day of the switch, less the cost.
-
-    Savings of a month count at its middle. Shape as ``cost_usd`` and the ramp broadcast.
-
-    >>> npv_usd(100.0, Ramp(10.0, 10.0, 10.0, 0.0, 0.0), 12, 0.0).round().item()
-    20.0
-    """
-    return ramp_usd(ramp, worth_months(ramp.tuned_months, ramp.last_months, horizon_months, yearly_rate)) - cost_usd
 
 
 def break_even_mfu(mfu: Any, start_chip_hours: Any, chip_hours: Any, today_chip_hours: Any, price_ratio: Any) -> Any:

@@ -232,8 +232,8 @@ def test_team_and_agents_are_rows_of_the_table() -> None:
 def test_without_a_platform_to_move_to_the_page_says_so() -> None:
     app = opened(FILE, platforms="h100_sxm,h200_sxm", focus="h100_sxm")
     in_order(app)
-    assert "Whether a move pays cannot be said here" in app.header[0].value and "add a TPU" in app.header[0].value
-    assert text(app).count("add a TPU") == 1, "in the verdict alone"
+    assert "Whether a move pays cannot be said here" in app.header[0].value and "No TPU here" in app.header[0].value
+    assert text(app).count("No TPU here") == 1, "in the verdict alone"
     assert "Bill now" not in html(app) and "Engineer-days" in html(app)
 
 

@@ -15,7 +15,7 @@ from core.economics.bill import PARTS
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.migration.answer import migration
-from core.migration.compared import NO_RENT
+from core.migration.compared import NO_RENT, usable
 from core.migration.finding import Finding, Scan
 from core.migration.outcome import Done, Migration, MigrationOptions, PathId
 from core.report import Report
@@ -238,6 +238,21 @@ def test_the_density_holds_all_cases_and_the_public_reports() -> None:
     width = np.gradient(found.days)
     assert float((found.density * width).sum()) == pytest.approx(0.99, abs=0.03)
     assert [days for _, days in found.reports] == [5.0, 3.5]
+
+
+def test_only_a_tpu_is_moved_to() -> None:
+    """Patterns, paths and days are of TPUs: no chip of another maker is the target, however cheap."""
+    kept = tuple(p for p in BASE.platforms if p.accelerator_id == "h100_sxm")
+    for other in ("mi300x", "trainium2"):
+        platforms = (*kept, kept[0].model_copy(update={"accelerator_id": other, "provider": ""}))
+        report = estimate(BASE.model_copy(update={"platforms": platforms, "focus": other}), CATALOGUE)
+        assert usable(report[other])  # it could be compared
+        found = answer(MigrationOptions(), report)
+        assert found.savings is None and [p.code for p in found.problems] == ["migration_no_target"]
+
+
+def test_no_dual_running_is_no_step() -> None:
+    assert "dual_running" not in {s.id for s in answer(replace(CHEAP, dual_months=0.0)).timeline}
 
 
 @pytest.mark.parametrize("only", ["tpu", "gpu"])

@@ -16,21 +16,28 @@ from core.migration.payback import (
     calendar_weeks,
     delay_usd,
     dual_running_usd,
-    npv_usd,
     parity_usd,
     payback_months,
     ramp_months,
-    saved_usd,
+    ramp_usd,
     saving_usd_per_month,
+    worth_months,
 )
 
-MONEY = st.floats(0.0, 1e7)
 SAVING = st.floats(-1e6, 1e6)
 MONTHS = st.floats(0.0, 24.0)
 
 
 def flat(saving: float) -> Ramp:
     return Ramp(saving, saving, saving, 0.0, 0.0)
+
+
+def saved_usd(ramp: Ramp, months: float) -> float:
+    return float(ramp_usd(ramp, ramp_months(ramp.tuned_months, ramp.last_months, months)))
+
+
+def worth_usd(ramp: Ramp, months: int, yearly_rate: float) -> float:
+    return float(ramp_usd(ramp, worth_months(ramp.tuned_months, ramp.last_months, months, yearly_rate)))
 
 
 @st.composite
@@ -71,13 +78,13 @@ def test_at_payback_savings_equal_the_cost(cost: float, ramp: Ramp) -> None:
         assert ramp.last <= 1e-6
     else:
         assume(months < 1e6)
-        assert float(saved_usd(ramp, months)) == pytest.approx(cost, rel=1e-6, abs=1e-3)
+        assert saved_usd(ramp, months) == pytest.approx(cost, rel=1e-6, abs=1e-3)
 
 
 @given(st.just(0.0) | st.floats(1.0, 1e7), ramps(), st.integers(1, 60))
 def test_who_has_paid_by_a_month_paid_within_it(cost: float, ramp: Ramp, month: int) -> None:
     """Savings never fall, so that the chance is told by what is saved at the horizon."""
-    months, saved = float(payback_months(cost, ramp)), max(0.0, float(saved_usd(ramp, float(month))))
+    months, saved = float(payback_months(cost, ramp)), max(0.0, saved_usd(ramp, float(month)))
     assume(abs(months - month) > 1e-6 * month)
     assert (months <= month) == (cost <= saved)
 
@@ -105,7 +112,7 @@ def test_saved_is_the_area_under_the_ramp(ramp: Ramp, months: float) -> None:
     rate = np.interp(
         t, [0.0, max(ramp.tuned_months, 1e-12), max(ramp.last_months, 2e-12)], [ramp.first, ramp.tuned, ramp.last]
     )
-    assert float(saved_usd(ramp, months)) == pytest.approx(
+    assert saved_usd(ramp, months) == pytest.approx(
         float(rate.mean()) * months, rel=1e-3, abs=2e-3 * months * (abs(ramp.first) + abs(ramp.last)) + 1e-6
     )
 
@@ -135,15 +142,16 @@ def test_days_and_rate_delay_it_and_the_bill_hastens_it(
     assert months(bill * times, days, rate) < here
 
 
-@given(st.floats(0.0, 1e6), ramps(), st.integers(1, 36))
-def test_present_value_without_interest_is_what_is_saved_less_the_cost(cost: float, ramp: Ramp, months: int) -> None:
-    assert float(npv_usd(cost, ramp, months, 0.0)) == pytest.approx(
-        float(saved_usd(ramp, float(months))) - cost, rel=1e-9, abs=1e-3
-    )
+@given(ramps(), st.integers(1, 36))
+def test_present_value_without_interest_is_what_is_saved(ramp: Ramp, months: int) -> None:
+    assert worth_usd(ramp, months, 0.0) == pytest.approx(saved_usd(ramp, float(months)), rel=1e-9, abs=1e-3)
 
 
 def test_interest_takes_from_what_is_saved_late() -> None:
-    assert float(npv_usd(100.0, flat(10.0), 18, 0.10)) < float(npv_usd(100.0, flat(10.0), 18, 0.0))
+    """Each month at its middle, by hand."""
+    by_hand = sum(10.0 / 1.10 ** ((month - 0.5) / 12) for month in range(1, 19))
+    assert worth_usd(flat(10.0), 18, 0.10) == pytest.approx(by_hand)
+    assert by_hand < worth_usd(flat(10.0), 18, 0.0)
 
 
 def test_engineers_of_late_weeks_are_counted_once() -> None:
