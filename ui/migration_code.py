@@ -50,7 +50,12 @@ def draw(view: View) -> None:
     job: Job | None = st.session_state.get(JOB)
     with st.container(key="migration_code", gap="xsmall"):
         source: Source | None = st.segmented_control(
-            t("Your code"), get_args(Source), key="migration_source", format_func=names.__getitem__, default="zip"
+            t("Your code"),
+            get_args(Source),
+            key="migration_source",
+            format_func=names.__getitem__,
+            default="zip",
+            label_visibility="collapsed",
         )
         said = t("It is read here, never run, and forgotten when you close the page; nothing of it is stored.")
         st.markdown(small(said))

@@ -65,11 +65,14 @@ def _control(name: str) -> Control:
 
 SELECT = 230  # px
 CHOICES_CSS = """<style>
-@media (max-width:640px){.st-key-move_choices>:not(style),.st-key-move_sides>:has([data-testid="stSelectbox"]){
-flex:1 1 40%!important;width:auto!important;min-width:0!important}
-:is(.st-key-move_choices,.st-key-move_sides) [data-testid="stSelectbox"]{width:100%!important}
+.st-key-move_choices{display:grid!important;grid-template-columns:repeat(auto-fit,minmax(140px,1fr))}
+.st-key-move_choices [data-testid="stSelectbox"]{width:100%!important}
+@media (max-width:640px){.st-key-move_choices{grid-template-columns:1fr 1fr}
+.st-key-move_sides>:has([data-testid="stSelectbox"]){flex:1 1 100%!important;width:100%!important}
+.st-key-move_sides [data-testid="stSelectbox"]{width:100%!important}
+.st-key-move_path [data-testid="stButtonGroup"] button,
 .st-key-move_sides [data-testid="stButtonGroup"] button{padding-inline:8px!important}}
-</style>"""  # on a phone two to a row
+</style>"""  # four to a row; on a phone two, but names of offers need a row each
 SIDES: tuple[Side, ...] = ("today", "target")
 AUTO = "auto"
 
@@ -159,7 +162,7 @@ def done_names(t: Translate) -> dict[str, str]:
 def size_names(t: Translate) -> dict[str, str]:
     """Typical code bases."""
     return {
-        "auto": t("As read, else one trainer"),
+        "auto": t("From your code"),
         "file": t("A single file"),
         "nanogpt": t("Like nanoGPT"),
         "trainer": t("One trainer"),
@@ -168,24 +171,45 @@ def size_names(t: Translate) -> dict[str, str]:
     }
 
 
-def draw_sides(view: View, found: Migration) -> None:
-    """From which platform to which; left alone, those that :func:`core.migration.compared.default_pair` takes."""
+def draw_sides(view: View, found: Migration, *, path: bool) -> None:
+    """From which platform to which; left alone, those that :func:`core.migration.compared.default_pair` takes.
+
+    ``path``: and on which path, in the same row.
+    """
     t, report = view.t, view.report
     names = platform_names(report.platforms, t, full=True)
     labels: dict[Side, str] = {"today": t("Runs today on"), "target": t("Moves to")}
     used: dict[Side, str | None] = {"today": found.options.today, "target": found.options.target}
     st.html(CHOICES_CSS)
-    for side in SIDES:
-        known = sides(report, side)
-        if not known:
-            continue
-        auto = names.get(used[side] or "", EN_DASH)
-        shown = {AUTO: t("{name} (chosen)", name=auto), **{letter: names[p.id] for letter, p in known.items()}}
-        st.selectbox(labels[side], list(shown), key=use(f"w_move_{side}"), format_func=shown.__getitem__, width=SELECT)
+    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_sides"):
+        for side in SIDES:
+            known = sides(report, side)
+            if not known:
+                continue
+            auto = t("Automatic")  # where the reader chose, what it would be is not known
+            if _side(side, view.desk.view, report) == AUTO:
+                auto = t("{name} (automatic)", name=names.get(used[side] or "", EN_DASH))
+            shown = {AUTO: auto, **{letter: names[p.id] for letter, p in known.items()}}
+            st.selectbox(
+                labels[side], list(shown), key=use(f"w_move_{side}"), format_func=shown.__getitem__, width=SELECT
+            )
+        if path:
+            _path(t)
 
 
-def draw(view: View, found: Migration) -> None:
-    """Two rows of choices: what moves where on which path, then what is to be reached by whom."""
+def _path(t: Translate) -> None:
+    st.segmented_control(
+        t("Path"),
+        list(PATHS),
+        key=use("w_move_path"),
+        required=True,
+        format_func=PATH_NAMES.__getitem__,
+        help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
+    )
+
+
+def draw(view: View, *, path: bool) -> None:
+    """What is to be reached by whom; ``path``: and on which path, in a row of its own."""
     t = view.t
     skills = {"usual": t("Knows some JAX"), "shipped": t("Has shipped on TPU"), "new": t("New to it")}
     agents = {"some": t("Some use"), "none": t("None"), "much": t("Heavy use")}
@@ -199,21 +223,14 @@ def draw(view: View, found: Migration) -> None:
         "Share of the days that is left with coding agents: {some:pct} with some use, {much:pct} with heavy use.",
         some=of["assistance"].likely, much=of["assistance"].low,
     )  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_sides"):
-        st.segmented_control(
-            t("Path"),
-            list(PATHS),
-            key=use("w_move_path"),
-            required=True,
-            format_func=PATH_NAMES.__getitem__,
-            help=t("TorchTPU runs PyTorch on TPUs and is the trial to run before any rewrite; PyTorch/XLA ends."),
-        )
-        draw_sides(view, found)
+    if path:
+        with st.container(key="move_path"):
+            _path(t)
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="move_choices"):
         for name, label, names, help in (
             ("done", t("Done when"), done_names(t), None),
             ("skill", t("Team"), skills, help_skill),
-            ("size", t("Code base"), size_names(t), None),
+            ("size", t("Code base"), size_names(t), t("Until some is read: one trainer.")),
             ("agents", t("Coding agents"), agents, help_agents),
         ):
             st.selectbox(
@@ -222,5 +239,4 @@ def draw(view: View, found: Migration) -> None:
                 key=use(f"w_move_{name}"),
                 format_func=names.__getitem__,
                 help=help,
-                width=SELECT,
             )

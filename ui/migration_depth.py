@@ -14,7 +14,7 @@ from core.numbers import usd
 from ui import migration_tables as tables
 from ui.charts.base import Chart
 from ui.charts.migration_effort import days_text
-from ui.frame import View, downloads, expander, small
+from ui.frame import View, downloads, expander, rich
 
 
 def draw(view: View, found: Migration, scan: Scan | None, charts: list[Chart]) -> None:
@@ -43,7 +43,7 @@ def _show(html: str) -> None:
 def _say(*texts: str) -> None:
     with st.container(gap="xxsmall"):
         for text in texts:
-            st.markdown(small(text))
+            st.markdown(f":small[{rich(text)}]")
 
 
 def _back(view: View, found: Migration) -> None:

@@ -18,11 +18,10 @@ from ui.frame import View, expander, small
 from ui.sidebar import Field, unread
 from ui.wording import Translate
 
-WIDTH = 230  # px, of an input and its neighbours above
 CSS = """<style>
-@media (max-width:640px){.st-key-move_money>*{flex:1 1 40%!important;width:auto!important;min-width:0!important}
-.st-key-move_money [data-testid="stSelectbox"]{width:100%!important}}
-</style>"""  # on a phone two to a row
+.st-key-move_money{display:grid!important;grid-template-columns:repeat(auto-fill,minmax(200px,1fr))}
+@media (max-width:640px){.st-key-move_money{grid-template-columns:1fr 1fr}}
+</style>"""  # below their neighbours above; on a phone two to a row
 PERCENT = 100.0
 
 
@@ -115,7 +114,7 @@ def _fields(view: View, found: Migration) -> dict[str, Field]:
               "50", number(o.dual_share, PERCENT)),
         Field("slip_weeks", t("Product late by, weeks"),
               t("Because engineers port instead. Empty: a share of the weeks of the port, drawn. 0 to 500."), "2",
-              number(late)),
+              number(float(f"{late:.2g}"))),
         Field("week_value_usd", t("A week late costs, USD"),
               t("Empty: the value of a week at left, or else a week’s burn."), "70k", week),
     )  # fmt: skip
@@ -127,7 +126,7 @@ def _inputs(view: View, found: Migration) -> None:
     st.html(CSS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="move_money"):
         for name in names(t):
-            with st.container(width=WIDTH):
+            with st.container():
                 if name == inputs.START:
                     _start(view, found)
                 else:
@@ -137,9 +136,9 @@ def _inputs(view: View, found: Migration) -> None:
 
 def _start(view: View, found: Migration) -> None:
     t, shown = view.t, _speeds(view.t)
-    modelled = t("As the path begins")
+    modelled = t("Automatic")
     if found.options.start is not None and inputs.PREFIX + inputs.START not in view.desk.view:
-        modelled = t("{speed} (as the path)", speed=shown[found.options.start])
+        modelled = t("{name} (automatic)", name=shown[found.options.start])
     st.selectbox(
         t("Speed at the switch"),
         [inputs.MODELLED, *get_args(Speed)],

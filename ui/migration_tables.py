@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are sentences
 LABEL, SIXTH = "width:12%;min-width:90px", "width:17%;min-width:120px"  # of a table with a column for each path
+APART = "display:block;padding-left:14px"  # of a text that follows a figure
+HANGING = "display:block;padding-left:30px;text-indent:-30px"  # of a line that begins with the id of a pattern
+WHERE = "width:15%;min-width:150px;overflow-wrap:anywhere"
 CAUSES = "width:40%;min-width:200px"  # of a column that lists patterns, one a line
 PLACE_CHARS = 48  # of a place in the table; the whole of a longer one stands in its title
 
@@ -56,9 +59,9 @@ def until(done: Done, t: Translator) -> str:
     """What the days reach to; it stands beside every number of them."""
     return {
         "runs": t("until it runs"),
-        "loss_parity": t("until its loss matches"),
-        "target_mfu": t("until its loss matches at tuned speed"),
-        "production": t("until it is in production"),
+        "loss_parity": t("until loss matches"),
+        "target_mfu": t("until tuned"),
+        "production": t("until in production"),
     }[done]
 
 
@@ -102,7 +105,7 @@ def cards(found: Migration, path: str, t: Translator, *, own_bill: bool = False)
             t("Engineer-days, {path}", path=path),
             days_text(chosen.effort.days.p50),
             t(
-                "{span} (P10{dash}P90), {until}",
+                "{span} (P10{dash}P90) {until}",
                 dash=DASH, span=days_span(chosen.effort.days), until=until(found.options.done, t),
             ),
         )
@@ -125,11 +128,11 @@ def paths_table(found: Migration, scheme: Scheme, t: Translator) -> str:
     header = head(
         [
             (escape(t("Path")), False),
+            (escape(t("Payback")), True),
+            (escape(t("Cash to move")), True),
             (escape(t("Engineer-days")), True),
             (escape(t("Weeks")), True),
-            (escape(t("Cash to move")), True),
-            (escape(t("Payback")), True),
-            (escape(t("Status")), False),
+            (f'<span style="{APART}">{escape(t("Status"))}</span>', False),
         ]
     )
     body = "".join(_path_row(p, p.id == found.chosen.id, found.options.horizon, t) for p in found.paths)
@@ -149,14 +152,14 @@ def _path_row(p: PathAnswer, here: bool, horizon: int, t: Translator) -> str:
         back = two(f"<b>{escape(months_words(p.payback.months.p50, t))}</b>", escape(chance))
     return (
         f'<tr{" class=here" if here else ""}><th scope="row" class="p"><b>{escape(p.name)}</b>{tag}</th>'
+        + back
+        + cost
         + two(f"<b>{days_text(p.effort.days.p50)}</b>", escape(days_span(p.effort.days)))
         + two(
             weeks_words(p.effort.calendar_weeks.p50),
             escape(_span(weeks_words(p.effort.calendar_weeks.p10), weeks_words(p.effort.calendar_weeks.p90))),
         )
-        + cost
-        + back
-        + f'<td class="w">{escape(p.status)}</td></tr>'
+        + f'<td class="w"><span style="{APART}">{escape(p.status)}</span></td></tr>'
     )
 
 
@@ -216,6 +219,8 @@ def blockers_title(found: Sequence[Group], t: Translator) -> str:
     if not found:
         return t("Nothing that ties this code to its chip was found")
     said = t.n("{n:int} place ties this code to its chip", "{n:int} places tie this code to its chip", places)
+    if blocking == places:
+        return t.n("{places}; it blocks", "{places}; all of them block", blocking, places=said)
     if not blocking:
         return t("{places}; none of them blocks", places=said)
     return t.n("{places}; {n:int} of them blocks", "{places}; {n:int} of them block", blocking, places=said)
@@ -227,11 +232,10 @@ def blockers_table(found: Sequence[Group], label: str, scheme: Scheme, t: Transl
     header = head(
         [
             (escape(t("Pattern")), False),
+            (escape(t("Where")), False),
             (escape(t("Why it hurts")), False),
             (escape(t("Remedy")), False),
             (escape(t("Days")), True),
-            (escape(t("Places")), True),
-            (escape(t("First")), False),
         ]
     )
     rows = []
@@ -240,15 +244,17 @@ def blockers_table(found: Sequence[Group], label: str, scheme: Scheme, t: Transl
         days = _span(f"{p.days_low:g}", f"{p.days_high:g}")
         firsts = "<br>".join(map(_place, first_places(g.findings)))
         hot = sum(f.hot for f in g.findings)
-        inside = t.n("{n:int} in the step", "{n:int} in the step", hot) if hot else ""
+        count = t.n("{n:int} place", "{n:int} places", len(g.findings))
+        if hot:
+            count += ", " + t.n("{n:int} in the step", "{n:int} in the step", hot)
         css = ' class="z"' if g.worst == "B" else ""
         rows.append(
             f'<tr><th scope="row" class="f" style="{NARROW}"><b>{escape(p.detect)}</b>'
             f"<small><span{css}>{escape(names[g.worst])}</span> · {escape(f'{p.pattern_id} {p.family}')}</small></th>"
+            f'<td class="w" style="{WHERE}">{firsts}<small>{escape(count)}</small></td>'
             f'<td class="w">{escape(p.why_it_hurts)}</td><td class="w">{escape(p.remedy)}</td>'
             + two(f"{p.days_likely:g}", escape(days))
-            + two(f"<b>{len(g.findings):,}</b>", escape(inside))
-            + f'<td class="w">{firsts}</td></tr>'
+            + "</tr>"
         )
     note = t("Days are of a pattern’s first place, for one who knows the new stack; further places cost a part of it.")
     return table(f"{header}<tbody>{''.join(rows)}</tbody>", label, scheme, note)
@@ -287,7 +293,9 @@ def findings_frame(scan: Scan, patterns: Mapping[str, Pattern]) -> pd.DataFrame:
 
 
 def risks_table(risks: Sequence[Mapping[str, Any]], scheme: Scheme, t: Translator) -> str:
-    """The register of risks."""
+    """The register of risks, the likely ones first."""
+    rank = ("likely", "possible", "unlikely").index
+    risks = sorted(risks, key=lambda r: rank(r["likelihood"]))
     likely = {"unlikely": t("unlikely"), "possible": t("possible"), "likely": t("likely")}
     header = head([(escape(x), False) for x in (t("Risk"), t("Likelihood"), t("What it costs"), t("What to do"))])
     body = "".join(
@@ -314,10 +322,10 @@ def symptoms_table(
             shown = escape(f"{name} {patterns[name].detect}") if name in patterns else escape(name)
             n = counts.get(name, 0)
             found = escape(t.n("{n:int} place in your code", "{n:int} places in your code", n)) if n else ""
-            causes.append(f"{shown} · <b>{found}</b>" if found else shown)
+            causes.append(f'<span style="{HANGING}">{shown}{f" · <b>{found}</b>" if found else ""}</span>')
         body.append(
             f'<tr><th scope="row" class="f" style="{SIXTH}"><b>{escape(str(row["symptom"]))}</b></th>'
-            f'<td class="w" style="{CAUSES}">{"<br>".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'
+            f'<td class="w" style="{CAUSES}">{"".join(causes)}</td><td class="w">{escape(str(row["check"]))}</td>'
             f'<td class="w">{escape(str(row["remedy"]))}</td></tr>'
         )
     return table(f"{header}<tbody>{''.join(body)}</tbody>", t("A slow port and what likely causes it"), scheme)

@@ -29,7 +29,7 @@ def test_the_example_is_read_and_the_decision_is_said(server: Server, page: Page
     page.get_by_role("button", name="Read the example").click()
     page.get_by_role("region", name=re.compile("tie")).wait_for()
     wait_idle(page)
-    assert page.locator(".st-key-migration_decision").inner_text().startswith(("Go.", "No-go.", "Try first."))
+    assert page.locator(".st-key-migration_decision").inner_text().startswith(("Go\n", "No-go\n", "Try first\n"))
     assert page.get_by_text("train.py:").count() >= 1
     page.get_by_role("button", name="Forget it").click()
     wait_idle(page)

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.numbers import fill
+from core.numbers import NBSP, fill
 from ui.charts.base import PHONE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import Props, bold, plain
-from ui.charts.migration_base import BOTTOM
+from ui.charts.migration_base import BOTTOM, HEIGHT
 from ui.charts.ticks import Tick, log_values
 from ui.theme import BAND_OPACITY, FONT_SIZE_SMALL, PALETTES, Scheme, Style
 from ui.wording import Translate, identity
@@ -19,7 +19,6 @@ from ui.wording import Translate, identity
 if TYPE_CHECKING:
     from core.migration.outcome import EffortDensity, Spread
 
-HEIGHT = 210.0
 _SIDE, _TOP = 18.0, 22.0
 _DIAMOND = 9.0  # px
 
@@ -93,14 +92,6 @@ def _figure(spread: Spread, found: EffortDensity, style: Style, scheme: Scheme, 
                  palette.text if name == "P50" else palette.muted, anchor=side, y_shift=3,
                  x_shift={"right": -4, "left": 4}.get(side, 0), size=FONT_SIZE_SMALL)
         )  # fmt: skip
-    if reported:
-        said = (
-            t("◆ public report of a small port")
-            if len(reported) == 1
-            else t("◆ public reports, small ports by one person")
-        )
-        notes.append(note(plain(said), 0, 1, palette.muted, x_paper=True, y_paper=True, y_shift=4,
-                          size=FONT_SIZE_SMALL))  # fmt: skip
     values = log_values(*ends, 44, PHONE_WIDTH - 2 * _SIDE)
     texts = [days_text(v) for v in values]
     if texts:
@@ -129,7 +120,10 @@ def migration_effort_chart(
 ) -> Chart:
     """How the engineer-days are spread, over a log axis, and the few public reports; ``until``: what they reach to."""
     title = effort_title(spread, found, t)
-    subtitle = fill(t("Engineer-days (log) {until}, shaded P10–P90"), {"until": until})
+    form = t("Engineer-days (log) {until}, shaded P10–P90")
+    if found.reports:
+        form = t("Engineer-days (log) {until}; ◆{space}public reports of small ports")
+    subtitle = fill(form, {"until": until, "space": NBSP})
     return Chart(
         "migration_effort",
         t("effort of the move"),

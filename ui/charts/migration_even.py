@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.numbers import fill, rate, usd
 from ui.charts.base import PHONE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
-from ui.charts.labels import Props, bold, hover_texts, plain
+from ui.charts.labels import Props, bold, hover_texts, plain, text_width
 from ui.charts.migration_base import BOTTOM, HEIGHT, LEFT, beside, signed_ends, ticks_money_signed
 from ui.charts.ticks import Tick, nice_step
 from ui.theme import FONT_SIZE_SMALL, PALETTES, Scheme, Style, rgba
@@ -95,8 +95,16 @@ def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Trans
     ]
     shapes = [line(0, 0, x_ends[1], 0, palette.reference)]
     plot = PHONE_WIDTH - LEFT - _RIGHT, HEIGHT - _TOP - BOTTOM
-    said = fill(t("today {price:rate}: {saved}"), {"price": price, "saved": usd(saved)})
-    notes = beside([(bold(said), price, saved)], x_ends, ends, plot, palette.text)
+    zero = -ends[0] / (ends[1] - ends[0]) * plot[1]  # px above the bottom
+    taken = [(0.0, zero - 1, plot[0], zero + 1)]
+    words = {"price": price, "saved": usd(saved), "even": even}
+    from_text = fill(t("from {even:rate}"), words)
+    if crosses:
+        at = even / x_ends[1] * plot[0]
+        taken.append((at - 7 - text_width(from_text, FONT_SIZE_SMALL), zero, at, zero + 18))
+    notes: list[Props] = []
+    for form in (t("today {price:rate}: {saved}"), t("today {saved}")):
+        notes = notes or beside([(bold(fill(form, words)), price, saved)], x_ends, ends, plot, palette.text, taken)
     if crosses:
         shapes.append(
             {
@@ -106,7 +114,7 @@ def _figure(found: Savings, price: float, style: Style, scheme: Scheme, t: Trans
         )  # fmt: skip
         notes.append(note(plain(t("costs more")), 0, 1, palette.stop, y_paper=True, y_anchor="top", x_shift=6,
                           y_shift=-3, size=FONT_SIZE_SMALL))  # fmt: skip
-        notes.append(note(plain(fill(t("from {price:rate}"), {"price": even})), even, 0, palette.text,
+        notes.append(note(plain(from_text), even, 0, palette.text,
                           anchor="right", y_shift=3, x_shift=-5, size=FONT_SIZE_SMALL))  # fmt: skip
     step = nice_step(x_ends[1] / 5)
     ticks = [Tick(i * step, _price_text(i * step, step) + ("/h" if (i + 1) * step > x_ends[1] else ""))

@@ -11,7 +11,7 @@ import pandas as pd
 from core.numbers import fill, percent
 from ui.charts.base import PHONE_WIDTH, REFERENCE_WIDTH, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import Props, label_margin, plain, text_width
-from ui.charts.migration_base import BOTTOM
+from ui.charts.migration_base import BOTTOM, HEIGHT
 from ui.charts.ticks import Tick, nice_step
 from ui.theme import FONT_SIZE_SMALL, PALETTES, TINTS, Scheme, Style
 from ui.wording import Translate, day, identity
@@ -19,7 +19,6 @@ from ui.wording import Translate, day, identity
 if TYPE_CHECKING:
     from core.migration.outcome import Step
 
-HEIGHT = 210.0
 _TOP, _RIGHT = 22.0, 18.0
 _THICK = 0.62  # of a row
 
