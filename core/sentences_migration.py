@@ -35,9 +35,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "migration_no_bill": N_(
         "The versions of a year cost nothing on {today} as the scenario stands; see Versions/yr and credits at left."
     ),
-    "migration_no_today": N_(
-        "No NVIDIA GPU here has a price and holds the model; add one at left, such as H100 SXM."
-    ),
+    "migration_no_today": N_("No NVIDIA GPU here has a price and holds the model; add one at left, such as H100 SXM."),
     "migration_no_target": N_("No TPU here has a price and holds the model; add one at left, such as TPU v5p."),
     "migration_same": N_("{today} is both where the work runs and where it is to go; choose another of the two."),
     "migration_unpriced": N_("What a month would cost on both platforms is not known, so only a trial can be advised."),

@@ -84,7 +84,7 @@ def filled(options: MigrationOptions, report: Report, catalogue: Catalogue, scan
         today=today.id if today else None,
         target=target.id if target else None,
         rate_usd_per_day=given(options.rate_usd_per_day, s.engineer_usd_per_year / workdays),
-        engineers=given(options.engineers, max(1.0, s.staff_engineers + s.new_hires)),
+        engineers=given(options.engineers, min(max(1.0, s.staff_engineers + s.new_hires), MOST_ENGINEERS)),
         week_value_usd=given(options.week_value_usd, burn if s.week_value_usd is None else s.week_value_usd),
         egress_usd=given(options.egress_usd, _egress_usd(report, catalogue)),
     )

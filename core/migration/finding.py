@@ -11,7 +11,7 @@ from core.messages import Message
 Severity = Literal["B", "H", "M", "L"]  # blocks, heavy, moderate, light
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Target = Literal["torchtpu", "xla", "jax", "maxtext", "keras"]
-TARGETS: tuple[Target, ...] = ("torchtpu", "xla", "jax", "maxtext", "keras")
+TARGETS: tuple[Target, ...] = get_args(Target)
 
 
 @dataclass(frozen=True, slots=True)

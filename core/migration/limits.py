@@ -18,6 +18,7 @@ from core.scenario import Speed
 
 MOST_USD = 1e13  # as an amount of the scenario
 MOST_MONTHS = 240.0
+MOST_ENGINEERS = 50.0  # among whom a port is split: of a few weeks' work, more would each have hours
 LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "skill": (0.1, 10.0),
@@ -32,7 +33,7 @@ LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "parity_runs": (0.0, 1e3),
         "egress_usd": (0.0, MOST_USD),
         "hiring_usd": (0.0, MOST_USD),
-        "engineers": (0.01, 1e4),
+        "engineers": (0.01, MOST_ENGINEERS),
         "slip_weeks": (0.0, 1e3),
         "week_value_usd": (0.0, MOST_USD),
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from core.migration.python_tree import Tree
+from core.migration.python_tree import Tree, last_name
 
 Guard = Literal["cuda", "xla", "tpu", "cpu", "dtype"]
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -18,7 +18,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Functions that a framework, or a loop in another file, calls once a step.
 STEP_NAMES = re.compile(
     r"^(_?(training|train|inner_training|forward_backward|optimizer|micro|single_train)_?(step|batch)(_\w+)?|"
-    r"_?compute_loss(_\w+)?|get_batch_loss_metrics|forward|backward|_?forward_\w+|fwd|bwd|"
+    r"_?compute_loss(_\w+)?|(get|compute|calculate)_batch_(loss|metrics)\w*|forward|backward|_?forward_\w+|fwd|bwd|"
     r"train_one_(step|batch|iteration)|train_iter\w*|clip_grad\w*|all_reduce_grad\w*|"
     r"((get|calc|compute|calculate)_)?grad_norm\w*)$"
 )
@@ -245,7 +245,7 @@ class Contexts:
         if func.attr == "backward":
             return not (isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name))
         if func.attr == "step":
-            owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
+            owner = last_name(func.value)
             return re.search(r"optim|^opt|scaler|engine|^model$", owner.casefold()) is not None
         return STEP_CALLS.match(func.attr) is not None
 

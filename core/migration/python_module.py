@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from core.migration.finding import Hit
 from core.migration.python_context import Context, Contexts
-from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, alike, words
+from core.migration.python_tree import FUNCTIONS, FunctionNode, Part, Tree, alike, last_name, words
 from core.migration.python_values import Kind, Values
 
 __all__ = [
-    "FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "alike", "once", "rule", "words",
+    "FUNCTIONS", "Context", "FunctionNode", "Kind", "Module", "Part", "Rule", "Tree", "alike", "last_name", "once",
+    "rule", "words",
 ]  # fmt: skip
 
 T = TypeVar("T")

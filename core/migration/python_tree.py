@@ -23,6 +23,15 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def last_name(node: ast.AST | None) -> str:
+    """The last part of a name as it is written, "c" of ``a.b.c``; "" of what is no name.
+
+    >>> [last_name(ast.parse(text, mode="eval").body) for text in ("a.b.c", "a", "f()")]
+    ['c', 'a', '']
+    """
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = frozenset((*FUNCTIONS, ast.ClassDef, ast.Module))
@@ -67,11 +76,6 @@ class Tree:
         self._bound = self._bindings()
         self._resolved: dict[ast.expr, str | None] = {}
 
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines of the text, the first at index 0."""
-        return self.text.splitlines()
-
     # Walking
 
     def _read(self) -> None:
@@ -102,11 +106,6 @@ class Tree:
         """All nodes of these types, in no order."""
         for kind in types:
             yield from self._nodes.get(kind, ())
-
-    def walk(self) -> Iterator[ast.AST]:
-        """All nodes, in no order."""
-        for found in self._nodes.values():
-            yield from found
 
     def inside(self, node: ast.AST, *, skip: Container[ast.AST] = ()) -> Iterator[ast.AST]:
         """``node`` and all nodes below it, without those in ``skip`` and below them."""
@@ -262,7 +261,7 @@ class Tree:
         dotted = self.resolve(node.func)
         if dotted is not None:
             return dotted.rpartition(".")[2]
-        return node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
+        return last_name(node.func)
 
     def _follow(self, node: ast.expr) -> str | None:
         tail: list[str] = []

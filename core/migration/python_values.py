@@ -17,7 +17,7 @@ DEPTH = 30  # expressions within expressions that are followed
 
 TO_PYTHON = words(
     "item tolist size dim numel nelement ndimension stride element_size type get_device storage_offset data_ptr keys "
-    "is_floating_point is_complex is_contiguous is_cuda is_sparse split_lines strip lower upper format join "
+    "is_floating_point is_complex is_contiguous is_cuda is_sparse splitlines strip lower upper format join "
     "startswith endswith encode decode append extend index get_lr get_last_lr state_dict perf_counter time"
 )
 OF_TENSOR = words("T mT H grad data real imag")
@@ -52,7 +52,7 @@ TELLS = words(
 NO_TENSOR = re.compile(r"group|mesh|world|comm|(^|_)pg")
 ON_HOST = re.compile(r"collat|__getitem__|__iter__|transform(?!er)|augment|dataset|tokeniz|preprocess|load")
 DATA_FILE = re.compile(r"(collat|dataset|data_?load)[^/]*$")
-ARRAY_MODULES = words("numpy scipy pandas sklearn cv2 librosa skimage imageio tensorflow tensorflow_gan")
+ARRAY_MODULES = words("numpy scipy pandas sklearn cv2 librosa skimage imageio tensorflow")
 NORMS = words("clip_grad_norm clip_grad_norm_ get_global_grad_norm")
 GATHERED = words("gather_for_metrics pad_across_processes")
 ARRAYS = words("numpy pandas jax polars scipy datasets")
@@ -393,7 +393,7 @@ class Values:
             if rest.startswith("nn.") and rest.split(".")[-1][0].isupper():
                 return "module"
             return "unknown"
-        if root in ARRAY_MODULES:
+        if root in ARRAY_MODULES or root.startswith("tensorflow_"):
             return "numpy"
         if dotted in ("max", "min", "sum") and node.args and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
             return "tensor" if self.of(node.args[0].elt, depth) == "tensor" else None

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from core.migration.finding import Hit
 from core.migration.python_context import TPU_CHECK, XLA_CHECK, in_body
-from core.migration.python_module import FUNCTIONS, Module, once
+from core.migration.python_module import FUNCTIONS, Module, last_name, once
 
 # Top-level packages whose names the rules ask for; a file that imports none of them is not looked through.
 _PACKAGES = (
@@ -127,7 +127,7 @@ def _either(module: Module, node: ast.expr) -> bool:
 
 
 def _imports(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     return name in ("import_module", "__import__")
 
 
@@ -148,7 +148,7 @@ def _for_types_only(module: Module, node: ast.AST) -> bool:
     below = node
     for up in module.above(node):
         if isinstance(up, ast.If) and below in up.body:
-            name = up.test.attr if isinstance(up.test, ast.Attribute) else getattr(up.test, "id", "")
+            name = last_name(up.test)
             if name == "TYPE_CHECKING":
                 return True
         below = up

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, once, rule, words
+from core.migration.python_module import Module, Rule, last_name, once, rule, words
 
 COMPILERS = re.compile(r"^torch\.(compile|_dynamo\.(optimize|disable|allow_in_graph)|jit\.(script|trace)\w*)$")
 DISABLERS = re.compile(r"^torch\.(_dynamo\.disable|_disable_dynamo)$")
@@ -91,7 +91,7 @@ def layer_loop(module: Module, node: ast.For) -> Iterator[Hit]:
         over = over.args[0]
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):  # self.layers.values()
         over = over.func.value
-    name = over.attr if isinstance(over, ast.Attribute) else getattr(over, "id", "")
+    name = last_name(over)
     if not LAYERS.search(name) or not module.context(node).hot:
         return
     called = {n.id for n in module.inside(node.target) if isinstance(n, ast.Name)}
@@ -107,7 +107,7 @@ def step_without_sync(module: Module, node: ast.Call) -> Iterator[Hit]:
     func = node.func
     if not isinstance(func, ast.Attribute) or func.attr != "step" or node.args:
         return
-    owner = func.value.attr if isinstance(func.value, ast.Attribute) else getattr(func.value, "id", "")
+    owner = last_name(func.value)
     if owner.lstrip("_") not in ("optimizer", "optim", "opt", "optimiser") and module.value(func.value) != "optimizer":
         return
     at = module.context(node)

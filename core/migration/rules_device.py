@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import FUNCTIONS, Module, Rule, once, rule
+from core.migration.python_module import FUNCTIONS, Module, Rule, last_name, once, rule
 from core.migration.references import (
     Reference,
     argument_of,
@@ -145,7 +145,7 @@ def _is_default(call: ast.Call, argument: ast.AST) -> bool:
     """Whether an argument stands in for a device that is not given: ``getattr(args, "device", "cuda")``."""
     if not call.args or argument is not call.args[-1]:
         return False
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     if name not in ("getattr", "get", "pop", "setdefault") or len(call.args) != (3 if name == "getattr" else 2):
         return False
     return DEVICE_NAME.search((text_of(call.args[-2]) or "").casefold()) is not None
@@ -160,14 +160,12 @@ def _derived(choice: ast.IfExp) -> bool:
 
 
 def _names_device(target: ast.AST) -> bool:
-    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", None)
-    if isinstance(target, ast.Subscript):
-        name = text_of(target.slice)
-    return isinstance(name, str) and DEVICE_NAME.search(name.casefold()) is not None
+    name = text_of(target.slice) if isinstance(target, ast.Subscript) else last_name(target)
+    return DEVICE_NAME.search((name or "").casefold()) is not None
 
 
 def _is_device_argument(module: Module, call: ast.Call, argument: ast.AST) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     dotted = module.resolve(call.func) or ""
     if OWN_PATTERN.match(dotted):
         return False
@@ -321,7 +319,7 @@ def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hi
     if is_for_tpu(module):
         return
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    names = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "") for t in targets]
+    names = [last_name(t) for t in targets]
     value = node.value
     named = any(PEAK.search(name) for name in names)
     if isinstance(value, ast.Dict):
@@ -356,7 +354,7 @@ def _is_flops(node: ast.AST) -> bool:
 def _asks_for_peak(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = last_name(node.func)
     return PEAK.search(name) is not None
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule
+from core.migration.python_module import Module, Rule, last_name, rule
 from core.migration.references import (
     Imported,
     argument_of,
@@ -50,7 +50,7 @@ BACKEND_NAME = re.compile(r"backend", re.IGNORECASE)
 # Also those of other makers of accelerators, which all end alike: hccl, cncl, mccl.
 OTHER_BACKENDS = re.compile(r"gloo|mpi|xla|tpu_dist|ucc|(?!nccl)\w{0,3}cc?l")
 ASKED = ("os.environ.get", "os.getenv")
-RANKS = (
+RANKS = (  # variables that torchrun sets, and that scripts set in its place
     "RANK",
     "LOCAL_RANK",
     "WORLD_SIZE",
@@ -188,7 +188,7 @@ def _takes_backend(module: Module, call: ast.Call, given: ast.keyword) -> bool:
 
 def _names_backend(module: Module, target: ast.AST) -> bool:
     """Whether a name is a back end's, and the default is not replaced further on by what the device asks for."""
-    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    name = last_name(target)
     if BACKEND_NAME.search(name) is None:
         return False
     if isinstance(target, ast.Name) and module.function(target) is not None:

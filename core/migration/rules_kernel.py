@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, once, rule
+from core.migration.python_module import Module, Rule, last_name, once, rule
 from core.migration.references import Reference, found, found_import, imports, keyword, references, text_of
 
 EXTENSION = re.compile(
@@ -131,7 +131,7 @@ def _is_cpp(call: ast.Call) -> bool:
     if not isinstance(sources, ast.List) or not sources.elts:
         return False
     texts = [text_of(item) for item in sources.elts]
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     return name != "CUDAExtension" and all(t is not None and t.endswith((".cpp", ".cc", ".c")) for t in texts)
 
 
@@ -176,7 +176,7 @@ def _bound_before(module: Module, ref: Reference, bound: set[str]) -> bool:
 def options(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P12, P13, P14: kernels that are asked for by a method, an argument or a test of what there is."""
     func = node.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    name = last_name(func)
     if name == "hasattr" and len(node.args) == 2 and text_of(node.args[1]) == "scaled_dot_product_attention":
         yield from found(module, node, "P12", 0.85)
     elif name in ("enable_xformers_memory_efficient_attention", "set_use_memory_efficient_attention_xformers"):

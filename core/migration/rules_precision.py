@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, once, rule
+from core.migration.python_module import Module, Rule, last_name, once, rule
 from core.migration.references import (
     PACKAGES,
     found,
@@ -131,7 +131,7 @@ def _names_type(module: Module, statement: ast.Assign | ast.AnnAssign) -> bool:
     """Whether a choice between types is kept under a name for one, that is not bfloat16 elsewhere."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for target in targets:
-        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        name = last_name(target)
         if "dtype" in name.casefold():
             bound = module.bindings(target)
             return not any(isinstance(b, ast.AST) and _is_bfloat16(module, b) for b in bound)
@@ -201,7 +201,7 @@ def is_scaler(module: Module, node: ast.expr) -> bool:
                 return True
             if dotted.startswith("torch_xla."):
                 return False
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    name = last_name(node)
     return "scaler" in name.casefold() and name in _unscaled(module)
 
 
@@ -214,7 +214,7 @@ def _unscaled(module: Module) -> frozenset[str]:
             up = module.parent(call)
             if call.func.attr == "unscale_" or (isinstance(up, ast.Attribute) and up.attr == "backward"):
                 owner = call.func.value
-                found_names.add(owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", ""))
+                found_names.add(last_name(owner))
     return frozenset(found_names)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Part, Rule, alike, rule, words
+from core.migration.python_module import Module, Part, Rule, alike, last_name, rule, words
 from core.migration.python_values import ARRAYS
 
 NOT_ON_DEVICE = ("numpy", "python", "host_tensor")
@@ -412,7 +412,7 @@ def odd_sizes(module: Module, node: ast.keyword | ast.Assign | ast.AnnAssign) ->
         name = node.arg or ""
     else:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        name = last_name(target)
     small = name in HEAD_NAMES and value.value >= 16 and value.value % 128
     odd = name in VOCAB_NAMES and value.value >= 512 and value.value % 64
     if (small or odd) and "torch" in module.imports and isinstance(module.statement(node), ast.stmt):

@@ -44,7 +44,7 @@ def deepspeed(module: Module, node: ast.Module) -> Iterator[Hit]:
     hit = False
     seen: set[ast.AST] = set()
     for imported in imports(module):
-        if not imported.package.startswith("deepspeed") or imported.package.partition(".")[0] != "deepspeed":
+        if imported.package.partition(".")[0] != "deepspeed":
             continue
         if PIPELINES.match(imported.package) or PIPELINES.match(imported.dotted):
             yield from found_import(module, imported, "P35", seen)

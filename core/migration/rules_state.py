@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Part, Rule, rule, words
+from core.migration.python_module import Module, Part, Rule, last_name, rule, words
 
 BATCH = re.compile(r"(^|_)(batch|inputs?|data|samples?|targets?|labels?|images?|imgs?|tokens?|minibatch|x|y)(_|$)")
 LOADERS = (
@@ -33,7 +33,7 @@ def loader(module: Module, node: ast.Call) -> Iterator[Hit]:
         return
     holder = module.parent(node)
     target = holder.targets[0] if isinstance(holder, ast.Assign) else None
-    name = target.attr if isinstance(target, ast.Attribute) else str(getattr(target, "id", ""))
+    name = last_name(target)
     if not FOR_EVALUATION.search(name.lower()):
         yield module.hit(node, "P27", 0.75)
 
@@ -53,7 +53,7 @@ def moved_each_step(module: Module, node: ast.Call) -> Iterator[Hit]:
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
         return
     moved = _moved(module, func.value)
-    name = moved.attr if isinstance(moved, ast.Attribute) else str(getattr(moved, "id", ""))
+    name = last_name(moved)
     made = isinstance(moved, ast.Call) and module.resolve(moved.func) in FROM_HOST
     part = made or BATCH.search(name) or (name and _in_comprehension(module, node))
     of_step = at.step_loop and (part or _handed(module, moved, at.loops))
@@ -123,7 +123,7 @@ def _over_batch(module: Module, node: ast.Call) -> bool:
         if over is not None:
             if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
                 over = over.func.value
-            name = over.attr if isinstance(over, ast.Attribute) else getattr(over, "id", "")
+            name = last_name(over)
             return name.endswith("batch")
         if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
@@ -138,7 +138,7 @@ def _names_device(node: ast.Call) -> bool:
                 return True
             continue
         named = given.func if isinstance(given, ast.Call) else given
-        name = named.attr if isinstance(named, ast.Attribute) else str(getattr(named, "id", ""))
+        name = last_name(named)
         if "device" in name or name in DEVICES:
             return True
     return False
@@ -165,7 +165,7 @@ def fused(module: Module, node: ast.keyword | ast.Dict | ast.Assign) -> Iterator
                 yield module.hit(key, "P32", 0.85)
     else:
         target = node.targets[0]
-        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        name = last_name(target)
         if "fused" in name and any(
             isinstance(n, ast.Constant) and n.value == "cuda" for n in module.inside(node.value)
         ):

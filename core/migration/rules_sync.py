@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from core.migration.finding import Hit
-from core.migration.python_module import Module, Rule, rule, words
+from core.migration.python_module import Module, Rule, last_name, rule, words
 
 TO_NUMBER = words("float int bool")
 OF_MATH = re.compile(r"^math\.(sqrt|exp|log\w*|pow|isnan|isinf|isfinite|floor|ceil|fabs)$")
@@ -70,7 +70,7 @@ def _is_model(node: ast.expr) -> bool:
     """Whether what is copied is by its name a model, as ``model.eval().cpu()``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in ("eval", "train", "half", "float") and not node.args and _is_model(node.func.value)
-    name = node.attr if isinstance(node, ast.Attribute) else str(getattr(node, "id", ""))
+    name = last_name(node)
     return MODEL.search(name.lower()) is not None
 
 

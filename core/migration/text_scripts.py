@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.migration.finding import Hit
+from core.migration.rules_dist import RANKS
 from core.migration.shell_words import Word, commands
 from core.migration.text_config import setting_pattern
 from core.migration.text_packages import hit_of, requirement_pattern
@@ -59,9 +60,6 @@ _SETS = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _CUDA_VARIABLE = re.compile(
     r"(?:TORCH_)?NCCL_\w+|(?:PY)?TORCH_CUDA_\w+|CUDA_\w+|CUDNN_\w+|CUBLAS_\w+|NVIDIA_\w+|NVTE_\w+|TORCH_ALLOW_TF32\w*"
 )
-RANK_VARIABLES = frozenset(
-    ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"]
-)
 _CUDA_IMAGE = re.compile(
     r"(?:.*/)?nvidia/(?:cuda|cudagl|pytorch|k8s)\S*|nvcr\.io/\S+|\S*/?(?:pytorch|torch)\S*:\S*cu(?:da)?-?1\d\S*"
     r"|\S*[:-]\S*\bcu(?:da)?-?1\d[\d.]*\b\S*",
@@ -86,7 +84,7 @@ def variable_pattern(name: str, value: str = "0") -> tuple[str, float] | None:
         return None
     if _CUDA_VARIABLE.fullmatch(name):
         return "P53", SURE
-    return ("P22", LIKELY) if name in RANK_VARIABLES else None
+    return ("P22", LIKELY) if name in RANKS else None
 
 
 def shell_hits(text: str, offset: int = 0, exported: bool = False) -> Iterator[Hit]:

@@ -176,7 +176,7 @@ def test_the_walk_meets_every_node_once_and_parents_lead_to_the_module() -> None
     m = module(
         "@d(1)\nclass A(B):\n    def f(self, x: int = 3, *a, k=None, **o) -> str:\n        return [i for i in x if i]"
     )
-    nodes = [n for n in m.walk() if not isinstance(n, ast.Module)]
+    nodes = [n for n in m.nodes(*{type(n) for n in ast.walk(m.tree)}) if not isinstance(n, ast.Module)]
     assert len(nodes) == len(set(nodes))
     expected = {
         n for n in ast.walk(m.tree) if not isinstance(n, ast.expr_context | ast.operator | ast.Module | ast.alias)
@@ -219,4 +219,4 @@ def test_deep_nesting_is_read_without_recursion(code: str) -> None:
         m.resolve(call.func)
         m.value(call)
         m.context(call)
-    assert len(list(m.walk())) > 5
+    assert len(list(m.inside(m.tree))) > 5
