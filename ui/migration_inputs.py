@@ -1,7 +1,8 @@
 """Money and calendar of a move as the address carries them: their limits, and which of them are company numbers.
 
 Each is a field of :class:`core.migration.outcome.MigrationOptions`; its parameter is ``move_`` and the field's name.
-Left out of the address, a value is modelled.
+Left out of the address, a value is modelled. A share stands in the address as one, ``0.25``; ``25%`` is read too, and a
+bare number above 1 as the per cent that the input shows: ``25``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from core.messages import Message, message
+from core.migration.limits import MOST_ENGINEERS
 from core.numbers import parse_count
 from core.platform_text import value_text
 from core.report import Report
@@ -26,19 +28,19 @@ _DIGITS = 8  # of a per cent; more is rounding
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a number may be. The text of an input times ``scale`` is the value; ``private``: company money or people."""
+    """What a number may be; ``per_cent``: a share, whose input is in per cent. ``private``: company money or people."""
 
     low: float
     high: float
     whole: bool = False
-    scale: float = 1.0
+    per_cent: bool = False
     private: bool = False
 
 
 LIMITS: dict[str, Limits] = {
     "monthly_bill_usd": Limits(1, 1e10, private=True),
     "rate_usd_per_day": Limits(1, 1e6, private=True),
-    "engineers": Limits(0.1, 1_000, private=True),
+    "engineers": Limits(0.1, MOST_ENGINEERS, private=True),
     "hiring_usd": Limits(0, 1e9, private=True),
     "egress_usd": Limits(0, 1e9, private=True),
     "parity_runs": Limits(0, 1_000),
@@ -46,7 +48,7 @@ LIMITS: dict[str, Limits] = {
     "tuned_months": Limits(0, 120),
     "vendor_months": Limits(0, 120),
     "dual_months": Limits(0, 60),
-    "dual_share": Limits(0, 1, scale=0.01),
+    "dual_share": Limits(0, 1, per_cent=True),
     "slip_weeks": Limits(0, 500),
     "week_value_usd": Limits(0, 1e10, private=True),
 }
@@ -59,9 +61,9 @@ PRIVATE_PARAMS = frozenset(PREFIX + name for name, limits in LIMITS.items() if l
 def settle(view: MutableMapping[str, str]) -> tuple[Message, ...]:
     """Bring the parameters in ``view`` into their limits, leave out what cannot be read, and say so.
 
-    >>> view = {"move_horizon_months": "500", "move_hiring_usd": "much", "axis": "tokens"}
-    >>> [m.text for m in settle(view)][0], view
-    ('move_horizon_months: "500" is out of range; 120 is used.', {'move_horizon_months': '120', 'axis': 'tokens'})
+    >>> view = {"axis": "tokens", "move_hiring_usd": "much", "move_horizon_months": "500"}
+    >>> [m.text for m in settle(view)][1], view
+    ('move_horizon_months: "500" is out of range; 120 is used.', {'axis': 'tokens', 'move_horizon_months': '120'})
     """
     notes = []
     for name, limits in LIMITS.items():
@@ -70,19 +72,37 @@ def settle(view: MutableMapping[str, str]) -> tuple[Message, ...]:
             continue
         text = view.pop(param)
         try:
-            given = parse_count(text)
+            given = _read(text, limits)
         except ValueError:
             notes.append(_said("value_unreadable", param, text, message("own_default")))
             continue
         used = min(max(round(given) if limits.whole else given, limits.low), limits.high)
         if used != given:
-            notes.append(_said("value_replaced", param, value_text(given), value_text(float(used))))
+            write = _per_cent if limits.per_cent else value_text
+            notes.append(_said("value_replaced", param, write(given), write(float(used))))
         view[param] = value_text(float(used))
     start = view.get(PREFIX + START)
     if start is not None and start not in get_args(Speed):
         del view[PREFIX + START]
         notes.append(_said("word_replaced", PREFIX + START, start, message("own_default")))
     return tuple(notes)
+
+
+def _read(text: str, limits: Limits) -> float:
+    """The value that a text of the address means.
+
+    >>> [_read(text, LIMITS["dual_share"]) for text in ("0.25", "25%", "25", "1", "1%", "150")]
+    [0.25, 0.25, 0.25, 1.0, 0.01, 1.5]
+    """
+    number = text.strip()
+    if not limits.per_cent:
+        return parse_count(number)
+    value = parse_count(number.removesuffix("%"))
+    return value / 100.0 if number.endswith("%") or value > 1.0 else value
+
+
+def _per_cent(share: float) -> str:
+    return f"{write_count(round(share * 100.0, _DIGITS))}%"
 
 
 def _said(code: str, param: str, given: str, used: object) -> Message:
@@ -113,14 +133,14 @@ def _number(name: str, limits: Limits) -> Control:
 
     def show(scenario: Scenario, report: Report, desk: Desk) -> object:
         text = desk.view.get(param)
-        return "" if text is None else write_count(round(parse_count(text) / limits.scale, _DIGITS))
+        if text is None:
+            return ""
+        return _per_cent(_read(text, limits)).removesuffix("%") if limits.per_cent else write_count(parse_count(text))
 
     def take(values: Values, value: object, desk: Desk) -> None:
-        text = str(value or "").strip()
-        if limits.scale != 1.0:
-            text = text.removesuffix("%").strip()
-        if text:
-            desk.view[param] = value_text(float(parse_count(text) * limits.scale))  # settled with the others
+        text = str(value or "").strip().removesuffix("%" if limits.per_cent else "").strip()
+        if text:  # settled with the others
+            desk.view[param] = value_text(float(parse_count(text))) + "%" * limits.per_cent
         else:
             desk.view.pop(param, None)
 

@@ -41,7 +41,7 @@ from core.migration.compared import (
 from core.migration.decide import beside, blockers_of, decide, verdict_of
 from core.migration.effort import cases_of, luck, works
 from core.migration.finding import Scan
-from core.migration.limits import check
+from core.migration.limits import MOST_ENGINEERS, check
 from core.migration.outcome import (
     CashCurve,
     CodeSize,

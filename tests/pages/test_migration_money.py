@@ -79,6 +79,8 @@ def test_the_horizon_of_one_month_reads_well() -> None:
         ("slip_weeks", "-3", "0", "out of range"),
         ("slip_weeks", "1e9", "500", "out of range"),
         ("engineers", "0", "0.1", "out of range"),
+        ("engineers", "1000", "50", "out of range"),
+        ("dual_share", "150", "1", "is out of range; 100% is used"),
         ("week_value_usd", "nan", None, "cannot be read"),
         ("hiring_usd", "<img src=x>", None, "cannot be read"),
         ("egress_usd", "9" * 200, None, "cannot be read"),
@@ -93,6 +95,21 @@ def test_what_cannot_be_is_said_once_and_not_kept(name: str, given: str, used: s
         assert migration_inputs.PREFIX + name not in app.query_params
     else:
         assert param(app, migration_inputs.PREFIX + name) == used
+
+
+@pytest.mark.parametrize(("given", "used"), [("100", 1.0), ("50%", 0.5), ("0.5", 0.5), ("1", 1.0), ("1%", 0.01)])
+def test_a_share_is_read_as_its_input_shows_it(given: str, used: float) -> None:
+    view = {"move_dual_share": given}
+    assert migration_inputs.settle(view) == ()
+    assert migration_inputs.given(view) == {"dual_share": used}
+
+
+def test_a_share_beyond_all_of_it_is_all_of_it() -> None:
+    app = money()
+    app.text_input(key=KEY + "dual_share").set_value("150").run()
+    in_order(app)
+    assert param(app, "move_dual_share") == "1"
+    assert app.text_input(key=KEY + "dual_share").value == "100"
 
 
 def test_text_that_is_no_number_leaves_the_last_value() -> None:
