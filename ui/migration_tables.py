@@ -36,7 +36,7 @@ NARROW = "width:26%;min-width:150px"  # of a first column whose neighbours are s
 LABEL, SIXTH = "width:12%;min-width:90px", "width:17%;min-width:120px"  # of a table with a column for each path
 APART = "display:block;padding-left:14px"  # of a text that follows a figure
 HANGING = "display:block;padding-left:30px;text-indent:-30px"  # of a line that begins with the id of a pattern
-WHERE = "width:15%;min-width:150px;overflow-wrap:anywhere"
+WHERE = "width:15%;min-width:158px;overflow-wrap:anywhere"
 CAUSES = "width:40%;min-width:200px"  # of a column that lists patterns, one a line
 PLACE_CHARS = 48  # of a place in the table; the whole of a longer one stands in its title
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -42,6 +43,18 @@ def checked(chart: Chart) -> go.Figure:
     return chart.figure
 
 
+def test_a_delay_dearer_than_the_move_leaves_the_band_its_room_and_is_said() -> None:
+    curve = cash(40e3, 100e3, 18)
+    dear = replace(curve, delayed=curve.p50 - 1e9)
+    figure = checked(migration_cash_chart(dear, STYLE, "light"))
+    low, high = figure.layout.yaxis.range
+    band = float(curve.p90.max() - curve.p10.min())
+    assert high - low < 3 * band
+    assert any(str(n.text).startswith("with delay −$") for n in figure.layout.annotations)
+    plain = checked(migration_cash_chart(curve, STYLE, "light"))
+    assert "with delay" in [str(n.text) for n in plain.layout.annotations]
+
+
 @settings(max_examples=25)
 @given(st.floats(-1e5, 1e6), st.floats(0, 1e6), st.sampled_from([3, 18, 60]), st.sampled_from(SCHEMES))
 def test_cash_is_drawn_inside_its_axes_and_crosses_where_it_says(
@@ -52,7 +65,7 @@ def test_cash_is_drawn_inside_its_axes_and_crosses_where_it_says(
     low, high = figure.layout.yaxis.range
     for trace in figure.data:
         y = np.asarray(trace.y, dtype=float)
-        assert y.min() >= low and y.max() <= high
+        assert np.all((low <= y) & (y <= high))
     assert low <= 0 <= high
     back = crossing(curve.months, curve.p50)
     if saving > 0 and cost > 0 and cost / saving < months:

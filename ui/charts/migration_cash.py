@@ -60,13 +60,17 @@ def _ticks(end: float, t: Translate) -> list[Tick]:
 def _figure(cash: CashCurve, style: Style, scheme: Scheme, t: Translate) -> go.Figure:
     palette = PALETTES[scheme]
     x, end = cash.months, float(cash.months[-1])
-    lines = np.concatenate([cash.p10, cash.p50, cash.p90, cash.delayed])
+    band = np.concatenate([cash.p10, cash.p50, cash.p90, [0.0]])
+    floor = float(band.min() - np.ptp(band))  # a dear delay runs off below, or it would leave the band no room
+    lines = np.concatenate([band, np.maximum(cash.delayed, floor)])
     ends = signed_ends(float(lines.min()), float(lines.max()))
+    delayed = float(cash.delayed[-1])
+    form = t("with delay") if delayed >= floor else t("with delay {usd}")
     usual, bad = crossing(x, cash.p50), crossing(x, cash.p10)
     names = {
         "p90": t("good case, P90"),
         "p50": fill(t("P50 {usd}"), {"usd": usd(float(cash.p50[-1]))}),
-        "delayed": t("with delay"),
+        "delayed": fill(form, {"usd": usd(delayed)}),
         "p10": t("bad case, P10"),
     }
     right = label_margin(list(names.values())) + _BOLD
@@ -92,8 +96,8 @@ def _figure(cash: CashCurve, style: Style, scheme: Scheme, t: Translate) -> go.F
         },
         {
             "type": "scatter",
-            "x": x,
-            "y": cash.delayed,
+            "x": x[cash.delayed >= floor],
+            "y": cash.delayed[cash.delayed >= floor],
             "mode": "lines",
             "line": {"color": style.colour, "width": 1.8, "dash": "dash"},
             "hoverinfo": "skip",
@@ -111,7 +115,7 @@ def _figure(cash: CashCurve, style: Style, scheme: Scheme, t: Translate) -> go.F
     labels = [
         EndLabel(names["p90"], end, float(cash.p90[-1]), style.colour, muted=True),
         EndLabel(names["p50"], end, float(cash.p50[-1]), style.colour, bold=True),
-        EndLabel(names["delayed"], end, float(cash.delayed[-1]), style.colour, muted=True),
+        EndLabel(names["delayed"], end, max(delayed, floor), style.colour, muted=True),
         EndLabel(names["p10"], end, float(cash.p10[-1]), style.colour, muted=True),
     ]
     shapes, notes = end_labels(labels, end, ends, HEIGHT - _TOP - BOTTOM, palette, log_y=False)
