@@ -8,6 +8,7 @@ was assigned and is none where it is used.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,8 @@ _PACKAGES = (
     "ring_flash_attn numba pycuda cutlass auto_gptq gptqmodel awq kernels tilelang trl msamp"
 )
 PACKAGES = frozenset(_PACKAGES.split())
+CUDA_TEXT = re.compile(r"^cuda(:(\d+|%[ds]|\{.*|$)|$)")
+GPU_TENSOR = re.compile(r"^torch\.cuda\.\w+(Tensor|Storage)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +294,16 @@ def text_of(node: ast.AST | None) -> str | None:
     if isinstance(node, ast.JoinedStr) and node.values:
         return text_of(node.values[0])
     return None
+
+
+def is_cuda(node: ast.AST | None) -> bool:
+    """Whether an expression is the text of a CUDA device.
+
+    >>> [is_cuda(ast.parse(t, mode="eval").body) for t in ("'cuda'", "f'cuda:{i}'", "'cuda:%d'", "'cuda is fast'")]
+    [True, True, True, False]
+    """
+    text = text_of(node)
+    return text is not None and CUDA_TEXT.match(text) is not None
 
 
 def keyword(call: ast.Call, *names: str) -> ast.keyword | None:

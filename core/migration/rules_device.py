@@ -1,4 +1,4 @@
-"""Rules on devices: CUDA strings and calls, back-end flags, pinned memory, random numbers, peak FLOP/s, environment."""
+"""Rules on devices: where a tensor or a model is put on CUDA, pinned memory, and weights that a move can untie."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import FUNCTIONS, Module, Rule, last_name, once, rule
+from core.migration.python_module import Module, Rule, last_name, once, rule
 from core.migration.references import (
-    Reference,
+    CUDA_TEXT,
+    GPU_TENSOR,
     argument_of,
     found,
-    is_for_tpu,
-    is_swallowed,
+    is_cuda,
     is_true,
     key_of,
     keyword,
-    references,
     text_of,
 )
 
-CUDA_TEXT = re.compile(r"^cuda(:(\d+|%[ds]|\{.*|$)|$)")
 DEVICE_NAME = re.compile(r"(^|_)(device|dev|device_type|device_str|device_name|map_location|accelerator_type)$")
 # Arguments of other functions that take a device first.
 DEVICE_FIRST = frozenset(("torch.device", "torch.set_default_device", "torch.jit.load"))
@@ -30,7 +28,6 @@ OWN_PATTERN = re.compile(
     r"^torch(\.cuda)?(\.amp)?(\.grad_scaler|\.autocast_mode)?\.(autocast|custom_fwd|custom_bwd|GradScaler|Generator)$|"
     r"^torch\.cuda\.|^torch\.distributed\.(device_mesh\.)?init_device_mesh$|^torch\.compile$"
 )
-GPU_TENSOR = re.compile(r"^torch\.cuda\.\w+(Tensor|Storage)$")
 # What a text is only read off, looked up in or shown by: a device that is given to these is not used.
 _NOT_PLACES = (
     "startswith endswith split partition find index count replace join strip append add remove discard extend insert "
@@ -38,36 +35,7 @@ _NOT_PLACES = (
     "add_argument parametrize skip skipif register is_available getattr get pop setdefault fullmatch match search sub"
 )
 NOT_PLACES = frozenset(_NOT_PLACES.split())
-RANDOM = re.compile(r"^torch\.cuda(\.random)?\.(manual_seed|seed|initial_seed|[gs]et_rng_state)\w*$")
-BACKENDS = re.compile(r"^torch\.backends\.(cudnn|cuda)\b(?!\.(enable_\w*sdp|sdp_kernel|\w*sdp_enabled))")
-PRECISION = "torch.set_float32_matmul_precision"
-# Names of torch.cuda that are patterns of other families: graphs and streams, mixed precision, profiling.
-_ELSEWHERE = (
-    "amp nvtx profiler cudart CUDAGraph graph graphs graph_pool_handle make_graphed_callables Stream ExternalStream "
-    "stream set_stream default_stream StreamContext is_current_stream_capturing random"
-)
-ELSEWHERE = frozenset(_ELSEWHERE.split())
-RAW = re.compile(r"^torch\._C\._cuda_\w+$")
-PEAK = re.compile(
-    r"(peak|promised|theoretical|hardware|gpu|device|max|hw|available)\w*_?t?flops|t?flops\w*_(peak|promised|theoretical|max|available)",
-    re.IGNORECASE,
-)
-GPU_NAME = re.compile(
-    r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
-)
-MOST_BOUND = 20  # values of one name, after which none is looked at
 PINNED = ("pin_memory", "non_blocking")
-ENVIRONMENT = re.compile(r"^((TORCH_)?NCCL|CUDA|(PY)?TORCH_CUDA)_[A-Z0-9_]+$")
-
-
-def is_cuda(node: ast.AST | None) -> bool:
-    """Whether an expression is the text of a CUDA device.
-
-    >>> [is_cuda(ast.parse(t, mode="eval").body) for t in ("'cuda'", "f'cuda:{i}'", "'cuda:%d'", "'cuda is fast'")]
-    [True, True, True, False]
-    """
-    text = text_of(node)
-    return text is not None and CUDA_TEXT.match(text) is not None
 
 
 @rule(ast.Constant)
@@ -221,188 +189,6 @@ def pinned_by_name(module: Module, node: ast.Dict | ast.Assign) -> Iterator[Hit]
             yield from found(module, key or node, "P26", 0.85)
 
 
-@rule(ast.Module)
-def cuda_names(module: Module, node: ast.Module) -> Iterator[Hit]:
-    """P02: torch.cuda and its raw bindings. P25: back-end flags. P30: random numbers. P01: tensor types of CUDA."""
-    for ref in references(module):
-        dotted = ref.dotted
-        if not dotted.startswith("torch.") or ref.annotation:
-            continue
-        if _sets_precision(ref):
-            yield from found(module, ref.node, "P25")
-        elif RANDOM.match(dotted) or (dotted == "torch.Generator" and _on_cuda(ref.call)):
-            yield from found(module, ref.node, "P30")
-        elif GPU_TENSOR.match(dotted):
-            yield from found(module, ref.node, "P01")
-        elif dotted == "torch.cuda" and isinstance(module.parent(ref.node), ast.Return):
-            yield from found(module, ref.node, "P02", 0.8)  # a module of calls that others make
-        elif _is_api(ref) and not _only_guards(module, ref) and not _of_device(module, ref.node):
-            yield from found(module, ref.node, "P02", 0.95)
-
-
-def _sets_precision(ref: Reference) -> bool:
-    """Whether a flag of the CUDA back ends is set, or a function of theirs called; to read one is no work."""
-    if ref.dotted == PRECISION:
-        return ref.call is not None
-    setting = isinstance(ref.node, ast.Attribute) and isinstance(ref.node.ctx, ast.Store)
-    called = ref.call is not None and ref.dotted.endswith(("flags", "_library"))
-    return BACKENDS.match(ref.dotted) is not None and (setting or called)
-
-
-def _on_cuda(call: ast.Call | None) -> bool:
-    if call is None:
-        return False
-    device = keyword(call, "device")
-    return is_cuda(device.value) if device is not None else any(is_cuda(a) for a in call.args)
-
-
-def _is_api(ref: Reference) -> bool:
-    if RAW.match(ref.dotted):
-        return True
-    if not ref.dotted.startswith("torch.cuda."):
-        return False
-    name = ref.dotted.split(".")[2]
-    return name not in ELSEWHERE and not (name == "current_stream" and ref.call is not None)
-
-
-def _of_device(module: Module, node: ast.AST) -> bool:
-    """Whether a call is the index of a CUDA device that is found by itself: ``torch.device("cuda", current())``."""
-    for up in module.above(node):
-        if isinstance(up, ast.Call) and module.resolve(up.func) == "torch.device":
-            return up.args != [] and is_cuda(up.args[0])
-        if isinstance(up, ast.stmt):
-            return False
-    return False
-
-
-def _only_guards(module: Module, ref: Reference) -> bool:
-    """Whether this asks only if CUDA is there, before code that is found by itself, or may fail in silence."""
-    if ref.dotted != "torch.cuda.is_available":
-        return is_swallowed(module, ref.node) and module.context(ref.node).guard == "cuda"
-    below: ast.AST = ref.node
-    for up in module.above(ref.node):
-        if isinstance(up, ast.If | ast.IfExp):
-            if below is not up.test:
-                return False
-            parts = up.body if isinstance(up.body, list) else [up.body]
-            if _negated(up.test):
-                parts = up.orelse if isinstance(up.orelse, list) else [up.orelse]
-            return any(_uses_cuda(module, part) for part in parts)
-        if isinstance(up, ast.keyword):
-            return up.arg in ("pin_memory", "non_blocking", "enabled")  # the option is the place
-        if not isinstance(up, ast.Call | ast.BoolOp | ast.UnaryOp | ast.Compare):
-            return False
-        if isinstance(up, ast.Call) and up.func is not below:
-            return False
-        below = up
-    return False
-
-
-def _negated(test: ast.AST) -> bool:
-    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-
-
-def _uses_cuda(module: Module, body: ast.AST) -> bool:
-    for part in module.inside(body):
-        if isinstance(part, ast.Constant | ast.JoinedStr) and is_cuda(part):
-            return True
-        if isinstance(part, ast.Attribute):
-            dotted = module.resolve(part) or ""
-            if part.attr == "cuda" or dotted.startswith(("torch.cuda.", "torch.backends.cu")):
-                return True
-    return False
-
-
-@rule(ast.Assign, ast.AnnAssign)
-def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hit]:
-    """P44: the peak of a GPU, as a number, a table by name of GPU, or from a function that knows it."""
-    if is_for_tpu(module):
-        return
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    names = [last_name(t) for t in targets]
-    value = node.value
-    named = any(PEAK.search(name) for name in names)
-    if isinstance(value, ast.Dict):
-        keys = [text_of(key) or "" for key in value.keys]
-        gpus = sum(1 for key in keys if GPU_NAME.search(key.replace("_", " ").replace("-", " ")))
-        flops = named or any("flops" in name.casefold() for name in names) or any(map(_is_flops, value.values))
-        if gpus and flops and not _in_peak_function(module, node):
-            yield from found(module, node, "P44")
-    elif (
-        named
-        and value is not None
-        and (_is_flops(value) or _asks_for_peak(value))
-        and not _in_peak_function(module, node)
-    ):
-        yield from found(module, node, "P44")
-
-
-@rule(ast.FunctionDef, ast.AsyncFunctionDef)
-def peak_functions(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Hit]:
-    """P44: a function that gives the peak of a device."""
-    if PEAK.search(node.name) and not _in_peak_function(module, node):
-        yield from found(module, node, "P44")
-
-
-def _is_flops(node: ast.AST) -> bool:
-    """Whether an expression is a number of FLOP/s as of an accelerator: 1e13 … 1e17, or a product of such."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return any(isinstance(s, ast.Constant) and s.value in (1e12, 1e15) for s in (node.left, node.right))
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and 1e13 <= abs(node.value) <= 1e17
-
-
-def _asks_for_peak(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = last_name(node.func)
-    return PEAK.search(name) is not None
-
-
-def _in_peak_function(module: Module, node: ast.AST) -> bool:
-    return any(isinstance(up, FUNCTIONS) and PEAK.search(getattr(up, "name", "")) for up in module.above(node))
-
-
-@rule(ast.Module)
-def environment(module: Module, node: ast.Module) -> Iterator[Hit]:
-    """P53: variables of NCCL and CUDA that are set; a block of them is one place."""
-    places: dict[ast.AST, ast.Constant] = {}
-    for text in module.nodes(ast.Constant):
-        if isinstance(text.value, str) and ENVIRONMENT.match(text.value) and _sets(module, text):
-            scope = module.scope(text)
-            if scope not in places or places[scope].lineno > text.lineno:
-                places[scope] = text
-    for text in places.values():
-        yield from found(module, text, "P53")
-
-
-def _sets(module: Module, name: ast.Constant) -> bool:
-    up = module.parent(name)
-    if isinstance(up, ast.Subscript):
-        statement = module.parent(up)
-        value = text_of(statement.value) if isinstance(statement, ast.Assign) else None
-        hidden = name.value == "CUDA_VISIBLE_DEVICES" and value in ("", "-1")  # no GPU at all
-        return isinstance(up.ctx, ast.Store) and not hidden and _is_environment(module, up.value)
-    if isinstance(up, ast.Dict):
-        call = module.parent(up)
-        given = call.arg if isinstance(call, ast.keyword) else key_of(call, up) if isinstance(call, ast.Dict) else None
-        updates = isinstance(call, ast.Call) and (module.resolve(call.func) or "") == "os.environ.update"
-        return updates or given in ("env", "env_vars", "environment")
-    setters = ("os.environ.setdefault", "os.putenv")
-    return isinstance(up, ast.Call) and module.resolve(up.func) in setters and name is up.args[0]
-
-
-def _is_environment(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is the environment of this process, or a copy of it for another."""
-    if module.resolve(node) == "os.environ":
-        return True
-    for bound in module.bindings(node)[:MOST_BOUND]:
-        if isinstance(bound, ast.Call):
-            parts = (bound.func, *bound.args)
-            if any((module.resolve(part) or "").startswith("os.environ") for part in parts):
-                return (module.resolve(bound.func) or "") in ("os.environ.copy", "copy.deepcopy", "copy.copy", "dict")
-    return False
-
-
 @rule(ast.Assign)
 def tied_weights(module: Module, node: ast.Assign) -> Iterator[Hit]:
     """P57: two modules share a weight; a move to another device can untie them."""
@@ -414,13 +200,4 @@ def tied_weights(module: Module, node: ast.Assign) -> Iterator[Hit]:
             yield from found(module, node, "P57", 0.6)
 
 
-RULES: tuple[Rule, ...] = (
-    device_strings,
-    moves_and_pins,
-    pinned_by_name,
-    cuda_names,
-    peak_values,
-    peak_functions,
-    environment,
-    tied_weights,
-)
+RULES: tuple[Rule, ...] = (device_strings, moves_and_pins, pinned_by_name, tied_weights)

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from core.messages import Message, message
 from core.migration import (
     rules_compile,
+    rules_cuda,
     rules_device,
     rules_dist,
     rules_kernel,
+    rules_peak,
     rules_precision,
     rules_shape,
     rules_stack,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 RULES: tuple[Rule, ...] = (
     *rules_device.RULES,
+    *rules_cuda.RULES,
+    *rules_peak.RULES,
     *rules_dist.RULES,
     *rules_precision.RULES,
     *rules_sync.RULES,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.migration.rules_device import RULES
+from core.migration import rules_cuda, rules_device, rules_peak
 from tests.core.migration.snippets import hits, places
+
+RULES = (*rules_device.RULES, *rules_cuda.RULES, *rules_peak.RULES)
 
 
 @pytest.mark.parametrize(
