@@ -110,7 +110,7 @@ def files_of(path: str) -> Iterator[SourceFile | Skipped]:
             return folder_files(path)
         if not os.path.isfile(path):
             code = "scan_special" if os.path.lexists(path) and os.path.exists(path) else "scan_no_path"
-            raise InputError(message(code, "error", path=path))
+            raise InputError(message(code, "error", path=path or '""'))
         with open(path, "rb") as file:
             if not path.lower().endswith(".zip"):
                 return folder_files(path)
@@ -194,7 +194,7 @@ def effort_days(found: Scan, catalogue: Catalogue, target: str | None, terms: Te
 
 def scan_lines(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> list[str]:
     """A scan for a terminal: a line for each pattern, what blocks first, then the days and what was left out."""
-    if not found.lines:  # what could not be read is not said to hold nothing
+    if not found.files:  # what could not be read is not said to hold nothing
         head = message("scan_no_files")
     else:
         code = "scan_counted" if found.findings else "scan_nothing"

@@ -69,7 +69,7 @@ MIGRATION_SENTENCES: dict[str, str] = {
     "blocker_varlen_attention": N_("Attention over variable lengths"),
     # What is read and what is left out (core.migration.source_file, core.migration.archives, core.migration.sources)
     "skip_many": N_("{n:int} files are not read, {first} among them: {why}."),
-    "skip_vendored": N_("Not read, as tools or others maintain it: {names}."),
+    "skip_vendored": N_("filled by tools or others; such folders here: {names}"),
     "skip_others": N_("Files of kinds that hold nothing to look for ({kinds}), left out: {n:int}."),
     "skip_others_plain": N_("Files of kinds that hold nothing to look for, left out: {n:int}."),
     "skip_other": N_("of a kind that holds nothing to look for"),

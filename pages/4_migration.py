@@ -5,7 +5,7 @@ from __future__ import annotations
 from ui import frame, migration_code, migration_view, wording
 
 view = frame.current()
-scan = migration_code.found(view)
+scan = migration_code.found()
 found = migration_view.answer(view, scan)
 
 frame.verdict(view, view.t.message(found.verdict), wording.scenario_line(view.report, view.t))

@@ -32,7 +32,7 @@ def example_files() -> tuple[tuple[str, str], ...]:
     return tuple((path.name.removesuffix(".txt"), path.read_text(encoding="utf-8")) for path in paths)
 
 
-def found(view: View) -> Scan | None:
+def found() -> Scan | None:
     """What the last scan of this session found; ``None`` without one, and while one goes on."""
     job: Job | None = st.session_state.get(JOB)
     return job.found if job is not None and job.ended else None

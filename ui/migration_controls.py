@@ -13,7 +13,7 @@ import streamlit as st
 
 from core.catalogue import Catalogue
 from core.messages import Message, message
-from core.migration.compared import usable
+from core.migration.compared import LEFT, REACHED, usable
 from core.migration.outcome import CodeSize, Done, Migration, MigrationOptions, PathId
 from core.migration.paths import constants
 from core.numbers import EN_DASH
@@ -79,11 +79,11 @@ AUTO = "auto"
 
 def sides(report: Report, side: Side) -> dict[str, PlatformEstimate]:
     """Platforms that the work can run on today, or be moved to, by the letter that the address has for their place."""
-    gpu = side == "today"
+    family = {"today": LEFT, "target": REACHED}[side]
     return {
         letter: p
         for letter, p in zip(ascii_lowercase, report.platforms, strict=False)
-        if (p.accelerator.family == "nvidia") == gpu and usable(p)
+        if p.accelerator.family == family and usable(p)
     }
 
 

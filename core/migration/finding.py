@@ -69,8 +69,8 @@ class Skipped:
 class Scan:
     """All that was found; findings sorted by path, line and pattern, one of each.
 
-    ``code_lines`` are those of ``lines`` that someone wrote as code, not of lock files, configs and tables: they tell
-    how large the code is.
+    ``files`` are those that were read; what could not be parsed is among ``skipped`` alone. ``code_lines`` are those of
+    ``lines`` that someone wrote as code, not of lock files, configs and tables: they tell how large the code is.
     """
 
     findings: tuple[Finding, ...]

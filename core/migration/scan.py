@@ -88,7 +88,7 @@ def scan(
             sources.append(file)
     known = patterns(catalogue)
     found: list[Finding] = []
-    done = lines = code_lines = python = unparsed = 0
+    done = read = lines = code_lines = python = unparsed = 0
     stopped = False
 
     def look_up() -> None:
@@ -109,15 +109,16 @@ def scan(
             for source in sources:
                 look_up()
                 is_code = source.kind in ("python", "notebook", "cuda")
-                read = is_code or not of_jax  # JAX runs elsewhere, whatever launches it here
-                hits = base.hits(source, look_up) if read else ()
+                tells = is_code or not of_jax  # JAX runs elsewhere, whatever launches it here
+                hits = base.hits(source, look_up) if tells else ()
                 python += source.kind in ("python", "notebook")
                 if isinstance(hits, Message):
                     skipped.append(Skipped(in_short(source.path), hits))
                     unparsed += 1
                 else:
                     found += _findings(source, hits, known)
-                    here = source.text.count("\n") + 1
+                    here = _lines(source.text)
+                    read += 1
                     lines += here
                     code_lines += here if is_code else 0
                 done += 1
@@ -128,7 +129,12 @@ def scan(
     if unparsed > 1 and unparsed >= MOST * python:
         skipped.insert(0, Skipped("", message("scan_unparsed", "warning", n=unparsed, of=python)))
     found.sort(key=lambda f: (f.path, f.line, f.pattern_id))
-    return aimed(Scan(tuple(found), done, lines, tuple(skipped), stopped, code_lines), catalogue, target)
+    return aimed(Scan(tuple(found), read, lines, tuple(skipped), stopped, code_lines), catalogue, target)
+
+
+def _lines(text: str) -> int:
+    """Lines of a text; a line feed ends one, and begins none where it is the last character."""
+    return text.count("\n") + (not text.endswith("\n") and bool(text))
 
 
 class _Stopped(Exception):

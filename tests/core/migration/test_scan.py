@@ -208,7 +208,7 @@ def test_findings_are_sorted_and_one_of_each_line_and_pattern() -> None:
     found = scanned({"b.py": TRAINING, "a.py": "import torch\na.item(); b.item()\n" + TRAINING})
     keys = [(f.path, f.line, f.pattern_id) for f in found.findings]
     assert keys == sorted(set(keys))
-    assert (found.files, found.lines) == (2, 2 * TRAINING.count("\n") + 4)
+    assert (found.files, found.lines) == (2, 2 * TRAINING.count("\n") + 2)
     assert {"P01", "P02", "P03", "P19", "P20", "P21", "P22", "P23", "P24", "P25", "P26", "P31", "P32"} <= ids(found)
 
 
@@ -272,6 +272,16 @@ def test_the_severity_is_that_of_the_path_whatever_was_scanned_for() -> None:
         "BHML".index(f.severity) for f in (found.findings[0], aimed(found, CATALOGUE, "maxtext").findings[0])
     )
     assert left == grave + 1
+
+
+@pytest.mark.parametrize(("text", "lines"), [("", 0), ("a = 1", 1), ("a = 1\n", 1), ("\n\n", 2), ("a = 1\nb = 2", 2)])
+def test_lines_are_counted_as_an_editor_does(text: str, lines: int) -> None:
+    assert (scanned(text).files, scanned(text).lines) == (1, lines)
+
+
+def test_what_cannot_be_parsed_is_no_file_that_was_read() -> None:
+    found = scanned({"a.py": "import torch\nfor\n", "b.py": "import torch\n"})
+    assert (found.files, found.lines, [s.path for s in found.skipped]) == (1, 1, ["a.py"])
 
 
 def test_that_most_of_the_python_could_not_be_parsed_is_said_first() -> None:
