@@ -9,6 +9,7 @@ import pytest
 from core.catalogue import load_catalogue
 from core.estimate import estimate
 from core.link import params_of, preset_scenario
+from core.migration.limits import check
 from core.migration.outcome import MigrationOptions
 from tests.pages.test_migration import FILE, SAVES, html
 from tests.pages.test_pages import in_order, opened, param, text
@@ -139,5 +140,6 @@ def test_every_value_reaches_the_options_as_it_was_given() -> None:
             assert migration_controls.settle(view) == ()
             options = migration_controls.options(view, REPORT, CATALOGUE)
             assert getattr(options, name) == value
+            check(options)  # what the page lets through, core takes
             assert options == migration_controls.options(dict(view), REPORT, CATALOGUE)
     assert migration_controls.options({"move_start": "vendor"}, REPORT, CATALOGUE).start == "vendor"
