@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from core.migration.finding import Hit
 from core.migration.python_module import Module, Rule, last_name, once, rule
 from core.migration.references import (
     CUDA_TEXT,
     GPU_TENSOR,
+    PACKAGES,
     argument_of,
     found,
     is_cuda,
@@ -32,7 +34,8 @@ OWN_PATTERN = re.compile(
 _NOT_PLACES = (
     "startswith endswith split partition find index count replace join strip append add remove discard extend insert "
     "hasattr setattr isinstance print warn warning info debug error log write len str import_module get_device_name "
-    "add_argument parametrize skip skipif register is_available getattr get pop setdefault fullmatch match search sub"
+    "add_argument parametrize skip skipif register is_available getattr get pop setdefault fullmatch match search sub "
+    "fromkeys"
 )
 NOT_PLACES = frozenset(_NOT_PLACES.split())
 PINNED = ("pin_memory", "non_blocking")
@@ -154,7 +157,18 @@ def _is_device_argument(module: Module, call: ast.Call, argument: ast.AST) -> bo
     # Any other function of the code base that is told a device, and not one of a text, a list or a log.
     asks = name in NOT_PLACES or name.startswith(("is_", "has_", "assert")) or name.endswith(("Error", "Warning"))
     whole = not isinstance(argument, ast.JoinedStr) or len(argument.values) == 2  # no sentence that starts so
-    return argument in call.args and not asks and whole and not dotted.startswith("torch.") and is_cuda(argument)
+    told = argument in call.args and not asks and whole and not dotted.startswith("torch.") and is_cuda(argument)
+    return told and _knows_devices(module)
+
+
+@once
+def _knows_devices(module: Module) -> bool:
+    """Whether a file has to do with devices at all; elsewhere the word may be that of a kind of file or of a tag."""
+    if module.imports & PACKAGES:
+        return True
+    named = (last_name(node) for node in module.nodes(ast.Name, ast.Attribute))
+    given = (node.arg or "" for node in module.nodes(ast.arg, ast.keyword))
+    return any(DEVICE_NAME.search(name.casefold()) for name in chain(named, given))
 
 
 @rule(ast.Call)

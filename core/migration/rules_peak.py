@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from core.migration.finding import Hit
-from core.migration.python_module import FUNCTIONS, Module, Rule, last_name, rule
-from core.migration.references import found, is_for_tpu, text_of
+from core.migration.python_module import FUNCTIONS, Module, Rule, last_name, once, rule
+from core.migration.references import PACKAGES, found, is_for_tpu, text_of
 
 PEAK = re.compile(
     r"(peak|promised|theoretical|hardware|gpu|device|max|hw|available)\w*_?t?flops|t?flops\w*_(peak|promised|theoretical|max|available)",
@@ -17,6 +17,8 @@ PEAK = re.compile(
 GPU_NAME = re.compile(
     r"\b(A10G?|A100|H100|H200|H20|H800|A800|B200|B300|GB200|V100|T4|L4|L40S?|P100|RTX|MI\d{3}X?)\b", re.I
 )
+DEVICE = re.compile(r"(^|_)(device|gpu|card)(_|$)")
+NAME_CHARS = 60  # of the name of a GPU; longer is a text that speaks of one
 
 
 @rule(ast.Assign, ast.AnnAssign)
@@ -45,9 +47,19 @@ def peak_values(module: Module, node: ast.Assign | ast.AnnAssign) -> Iterator[Hi
 
 @rule(ast.FunctionDef, ast.AsyncFunctionDef)
 def peak_functions(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Hit]:
-    """P44: a function that gives the peak of a device."""
-    if PEAK.search(node.name) and not _in_peak_function(module, node):
+    """P44: a function that gives the peak of a device; not a test of one, nor one that knows of no GPU."""
+    if not PEAK.search(node.name) or node.name.startswith("test") or _in_peak_function(module, node):
+        return
+    told = any(DEVICE.search(arg.arg.casefold()) for arg in (*node.args.posonlyargs, *node.args.args))
+    knows = module.imports & PACKAGES or _names_gpus(module) or any(map(_is_flops, module.inside(node)))
+    if told or knows:
         yield from found(module, node, "P44")
+
+
+@once
+def _names_gpus(module: Module) -> bool:
+    texts = (node.value for node in module.nodes(ast.Constant) if isinstance(node.value, str))
+    return any(len(text) <= NAME_CHARS and GPU_NAME.search(text.replace("_", " ")) for text in texts)
 
 
 def _is_flops(node: ast.AST) -> bool:

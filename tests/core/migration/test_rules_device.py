@@ -70,6 +70,21 @@ def test_a_word_is_no_device(code: str) -> None:
     assert places(RULES, f"import torch\n{code}") == []
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "kinds = dict.fromkeys(('.cu', '.cuh'), 'cuda')",
+        "found = scan([Source('a.cu', text, 'cuda')])",
+        "tag(post, 'cuda')",
+    ],
+)
+def test_a_word_given_to_a_function_is_a_device_where_a_file_has_to_do_with_devices(code: str) -> None:
+    assert places(RULES, code) == []
+    if "fromkeys" not in code:
+        assert places(RULES, f"import torch\n{code}") == ["P01:2"]
+        assert places(RULES, f"{code}\ndevice = pick()") == ["P01:1"]
+
+
 def test_the_line_is_the_devices_own_in_a_call_over_several_lines() -> None:
     code = """
         import torch
@@ -255,6 +270,12 @@ def test_pinned_memory_is_one_place_and_part_of_a_move_to_cuda(code: str, expect
         ("peak_tflops = 989 * 1e12", ["P44:1"]),
         ("def get_peak_flops(name):\n    peak_flops = 312e12\n    return peak_flops", ["P44:1"]),
         ("gpu_peak_flops = utils.get_peak_flops(name)", ["P44:1"]),
+        ("import torch\ndef get_peak_flops(name):\n    return TABLE[name]", ["P44:2"]),
+        ("def peak_flops(name):\n    return 312e12", ["P44:1"]),
+        ("def peak_flops(name):\n    return 1e9 * SPEED[name]\nSPEED = {'a100-80gb': 312e3}", ["P44:1"]),
+        ("def device_peak_flops(gpu):\n    return TABLE[gpu]", ["P44:1"]),
+        ("def peak_flops(row, kind):\n    return getattr(row, kind)", []),
+        ("import torch\ndef test_peak_flops():\n    assert get_peak_flops('A100') > 0", []),
         ("flops_per_token = 6 * n", []),
         ("flops_achieved = flops / dt", []),
         ("peak_memory = 80e9", []),
