@@ -45,7 +45,9 @@ def add_scan(commands: Any) -> None:
         "what does not run on a TPU as it is. Nothing that is read is run, imported, written or unpacked to disk.",
         allow_abbrev=False,
     )
-    s.add_argument("path", metavar="PATH", help="a folder, a file or a .zip archive")
+    code = s.add_mutually_exclusive_group(required=True)
+    code.add_argument("path", nargs="?", metavar="PATH", help="a folder, a file or a .zip archive")
+    code.add_argument("--example", action="store_true", help="the example code of the Migration page")
     s.add_argument(
         "--target",
         choices=TARGETS,
@@ -78,6 +80,7 @@ def run_scan(args: argparse.Namespace) -> tuple[dict[str, Any] | list[str], int]
     """Scan a path; lines for a terminal, or a document."""
     from core.catalogue import load_catalogue
     from core.migration.scan import scan
+    from core.migration.sources import example_files, pasted_files
 
     catalogue = load_catalogue()
     terms = Terms(args.done, args.skill, args.assistance)
@@ -85,7 +88,8 @@ def run_scan(args: argparse.Namespace) -> tuple[dict[str, Any] | list[str], int]
     before = gc.get_threshold()
     gc.set_threshold(TREES_KEPT, *before[1:])
     try:
-        found = scan(files_of(args.path), catalogue, args.target)
+        files = pasted_files(example_files()) if args.example else files_of(args.path)
+        found = scan(files, catalogue, args.target)
     finally:
         gc.set_threshold(*before)
     return (scan_json if args.json else scan_lines)(found, catalogue, args.target, terms), 0

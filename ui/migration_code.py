@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, get_args
 
 import streamlit as st
 
 from core.migration.finding import Scan
 from core.migration.source_file import MAX_ARCHIVE_BYTES, MB
-from core.migration.sources import pasted_files, zip_files
-from core.tables import DATA
+from core.migration.sources import example_files, pasted_files, zip_files
 from ui import controls
 from ui.frame import View, escape, small
 from ui.migration_job import Files, Job
 
 Source = Literal["zip", "files", "paste", "example"]
-EXAMPLE = DATA / "example_code"
 JOB = "migration_job"
 SHORT_SECONDS = 2.0  # what takes no longer is shown at once
 LOOK_SECONDS = 0.7  # between two looks at a scan that goes on
 MOST_MB = MAX_ARCHIVE_BYTES // MB
 MOST_PASTED = 400_000  # characters
 MOST_SKIPPED = 6  # entries that are named, of those not read
-
-
-@lru_cache(maxsize=1)
-def example_files() -> tuple[tuple[str, str], ...]:
-    """The example code base as (name, text): a small trainer, written for this page."""
-    paths = sorted(EXAMPLE.glob("*.txt"))
-    return tuple((path.name.removesuffix(".txt"), path.read_text(encoding="utf-8")) for path in paths)
 
 
 def found() -> Scan | None:

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from core.messages import message
@@ -29,9 +30,11 @@ from core.migration.source_file import (
     too_large,
     vendored,
 )
+from core.tables import DATA
 
-__all__ = ["Skipped", "SourceFile", "folder_files", "pasted_files", "zip_files"]
+__all__ = ["Skipped", "SourceFile", "example_files", "folder_files", "pasted_files", "zip_files"]
 
+EXAMPLE = DATA / "example_code"
 PASTED = "pasted"
 PYTHON_LINE = re.compile(r"^\s*(import |from \S+ import |def |class |@\w)", re.M)
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -125,6 +128,19 @@ def _leave_out_kind(path: str, reading: Reading) -> None:
         reading.leave_out(path, message("skip_nested"))
     else:
         reading.leave_out_other(path)
+
+
+@lru_cache(maxsize=1)
+def example_files() -> tuple[tuple[str, str], ...]:
+    """The example code base as (name, text), for :func:`pasted_files`: a small trainer, written for this project.
+
+    Its files are kept with ``.txt`` behind their names, so that no tool takes them for code of the project.
+
+    >>> [name for name, _ in example_files()]
+    ['data.py', 'launch.sh', 'model.py', 'requirements.txt', 'train.py']
+    """
+    paths = sorted(EXAMPLE.glob("*.txt"))
+    return tuple((path.name.removesuffix(".txt"), path.read_text(encoding="utf-8")) for path in paths)
 
 
 def pasted_files(items: Iterable[tuple[str, str | bytes]]) -> Iterator[SourceFile | Skipped]:

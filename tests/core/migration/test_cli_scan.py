@@ -18,7 +18,7 @@ from core.migration.finding import TARGETS
 from core.migration.outcome import MigrationOptions
 from core.migration.scan import scan
 from core.migration.source_file import MAX_ARCHIVE_BYTES, MB
-from core.migration.sources import folder_files
+from core.migration.sources import example_files, folder_files, pasted_files
 from tests.conftest import ROOT
 
 CODE = {
@@ -64,7 +64,7 @@ def archive(tmp_path):
 
 @pytest.fixture
 def scanned(capsys):
-    """Scans a path: the document."""
+    """Scans a path, or --example: the document."""
 
     def of(path, *options):
         assert main(["scan", str(path), "--json", *options]) == 0
@@ -97,6 +97,22 @@ def test_a_folder_and_its_archive_say_the_same(folder, archive, scanned):
 
 def test_one_file_is_called_by_its_name(folder, scanned):
     assert places(scanned(folder / "run.sh")) == {("run.sh", 2, "P22"), ("run.sh", 2, "P23")}
+
+
+def test_the_example_is_read_as_the_page_reads_it(scanned):
+    document = scanned("--example")
+    found = scan(pasted_files(example_files()), load_catalogue())
+    assert document["summary"]["files"] == found.files == len(example_files()) == 5
+    assert document["findings"] and document["summary"]["skipped"] == []
+    assert places(document) == {(f.path, f.line, f.pattern_id) for f in found.findings}
+
+
+@pytest.mark.parametrize("given", [[], ["--example", "train.py"]])
+def test_code_is_named_once(given, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["scan", *given])
+    printed = capsys.readouterr().err
+    assert ended.value.code == 2 and "--example" in printed and printed.count("\n") == 1
 
 
 def test_a_finding_says_what_why_and_what_instead(folder, scanned):
