@@ -178,13 +178,14 @@ def summary(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms)
 def effort_days(found: Scan, catalogue: Catalogue, target: str | None, terms: Terms) -> dict[str, dict[str, float]]:
     """Engineer-days of the move by path, as P10, P50 and P90; the size follows from the lines of code.
 
-    As on the page, what stands under a check for a device takes no days.
+    As on the page, what stands under a check for a device takes no days. Of code in which nothing was found there are
+    none to tell: it may be JAX already, or train nothing.
     """
     from core.economics.draws import quantiles
     from core.migration.effort import effort_cases, works
     from core.migration.paths import paths, scanned_sites, size_of_lines
 
-    if not found.lines:
+    if not found.findings:
         return {}
     size = size_of_lines(found.code_lines, catalogue)
     days: dict[str, dict[str, float]] = {}

@@ -169,10 +169,14 @@ def test_lines_for_a_reader(folder, capsys):
     assert all(len(line) <= 301 for line in lines)
 
 
-def test_nothing_found_is_said(tmp_path, capsys):
-    (tmp_path / "a.py").write_text("print(1)\n")
+@pytest.mark.parametrize("code", ["print(1)\n", "", " \n\n", "import jax\n\nstep = jax.jit(lambda x: x)\n"])
+def test_where_nothing_is_found_no_days_are_told(code, tmp_path, capsys, scanned):
+    (tmp_path / "a.py").write_text(code)
     assert main(["scan", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("Nothing that ties the code to an NVIDIA GPU was found. Files read: 1, ")
+    said = capsys.readouterr().out
+    assert said.startswith("Nothing that ties the code to an NVIDIA GPU was found. Files read: 1, ")
+    assert len(said.splitlines()) == 1
+    assert scanned(tmp_path)["summary"]["effort_days"] == {}
 
 
 def test_a_folder_without_files_is_said(tmp_path, capsys, scanned):
