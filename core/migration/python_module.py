@@ -30,10 +30,11 @@ LOOKED_AT = 256  # nodes between two looks at whether to go on
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A function that finds patterns in nodes of some types."""
+    """A function that finds patterns in nodes of some types, in files that hold one of some words, if there are any."""
 
     types: tuple[type[ast.AST], ...]
     find: Callable[[Module, Any], Iterator[Hit]]
+    needs: frozenset[str] = frozenset()
 
 
 def once(find: Callable[[Module], T]) -> Callable[[Module], T]:
@@ -48,9 +49,9 @@ def once(find: Callable[[Module], T]) -> Callable[[Module], T]:
     return wraps(find)(kept)
 
 
-def rule(*types: type[ast.AST]) -> Callable[[Callable[[Module, Any], Iterator[Hit]]], Rule]:
-    """Make a :class:`Rule` of the function below: ``@rule(ast.Call)``."""
-    return lambda find: Rule(types, find)
+def rule(*types: type[ast.AST], needs: str = "") -> Callable[[Callable[[Module, Any], Iterator[Hit]]], Rule]:
+    """Make a :class:`Rule` of the function below: ``@rule(ast.Call)``; ``needs`` are words with spaces between."""
+    return lambda find: Rule(types, find, words(needs))
 
 
 class Module(Tree):
@@ -66,6 +67,10 @@ class Module(Tree):
     def context(self, node: ast.AST) -> Context:
         """Where ``node`` stands: its functions, loops, whether in the training step, behind which check."""
         return self._contexts.of(node)
+
+    def release(self) -> None:
+        """Let go of what points back at the file, which is then freed at once: its last use."""
+        del self._contexts, self._values
 
     @cached_property
     def generators(self) -> frozenset[ast.AST]:
@@ -92,6 +97,8 @@ class Module(Tree):
     def found(self, rules: Iterable[Rule], look_up: Callable[[], None] = lambda: None) -> Iterator[Hit]:
         """What the rules find in the file; ``look_up`` is called now and then, and may raise to end it."""
         for each in rules:
+            if each.needs and not any(word in self.text for word in each.needs):
+                continue
             for kind in each.types:
                 nodes = self._nodes.get(kind, ())
                 for start in range(0, len(nodes), LOOKED_AT):

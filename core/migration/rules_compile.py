@@ -25,17 +25,18 @@ DYNAMO = re.compile(r"^torch\._dynamo\.config\.")
 UPDATES = words("add_ mul_ addcdiv_ addcmul_ sub_ lerp_ copy_ sqrt_ div_")
 
 
-@rule(ast.Call, ast.Attribute, ast.Name)
-def compilers(module: Module, node: ast.Call | ast.Attribute | ast.Name) -> Iterator[Hit]:
+@rule(ast.Call, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, needs="compile dynamo jit")
+def compilers(module: Module, node: ast.Call | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[Hit]:
     """P28: ``torch.compile``, dynamo, TorchScript: called or as a decorator."""
     if isinstance(node, ast.Call):
         dotted = module.resolve(node.func)
         if dotted and COMPILERS.match(dotted):
             yield module.hit(node, "P28", 0.9)
-    elif _decorates(module, node):
-        dotted = module.resolve(node)
+        return
+    for decorator in node.decorator_list:
+        dotted = module.resolve(decorator) if isinstance(decorator, ast.Name | ast.Attribute) else None
         if dotted and (COMPILERS.match(dotted) or DISABLERS.match(dotted)):
-            yield module.hit(node, "P28", 0.9)
+            yield module.hit(decorator, "P28", 0.9)
 
 
 @rule(ast.Assign)
@@ -44,12 +45,6 @@ def compiler_settings(module: Module, node: ast.Assign) -> Iterator[Hit]:
     target = node.targets[0]
     if isinstance(target, ast.Attribute) and DYNAMO.match(module.resolve(target) or ""):
         yield module.hit(node, "P28", 0.8)
-
-
-def _decorates(module: Module, node: ast.expr) -> bool:
-    """Decorators stand above the line of their ``def`` or ``class``; nothing else that it holds does."""
-    holder = module.parent(node)
-    return isinstance(holder, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.lineno < holder.lineno
 
 
 @rule(ast.Call)
@@ -76,7 +71,7 @@ def own_autograd(module: Module, node: ast.ClassDef) -> Iterator[Hit]:
         yield module.hit(node, "P36", 0.9)
 
 
-@rule(ast.Call)
+@rule(ast.Call, needs="register_")
 def hooks(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P50: hooks on modules or tensors."""
     if isinstance(node.func, ast.Attribute) and HOOKS.match(node.func.attr):

@@ -26,6 +26,7 @@ HEAD_NAMES = words("head_dim d_head head_size dim_head kv_channels")
 VOCAB_NAMES = words("vocab_size n_vocab hidden_size n_embd d_model embed_dim")
 SIZED = re.compile(r"^torch\.(arange|zeros|ones|empty|full|rand|randn)$")
 VARLEN = re.compile(r"(attn|attention|flash)\w*varlen|varlen\w*(attn|attention|func)")
+JOINS = words("torch.cat torch.concat torch.concatenate torch.hstack")
 RESHAPES = words("view reshape flatten squeeze unsqueeze contiguous long to")
 LAPACK_LIKE = words("norm vector_norm matrix_norm")
 
@@ -169,9 +170,9 @@ def _indexes_itself(module: Module, index: ast.Compare) -> bool:
 def growing(module: Module, node: ast.Assign) -> Iterator[Hit]:
     """P08: a tensor that grows in a loop by concatenation."""
     call, target = node.value, node.targets[0]
-    if not isinstance(call, ast.Call) or not module.context(node).loops or not call.args:
+    if not isinstance(call, ast.Call) or not call.args or module.resolve(call.func) not in JOINS:
         return
-    if module.resolve(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate", "torch.hstack"):
+    if not module.context(node).loops:
         return
     items = call.args[0].elts if isinstance(call.args[0], ast.Tuple | ast.List) else []
     if any(alike(item, target) for item in items):
@@ -279,10 +280,11 @@ def _read_out(module: Module, bound: ast.AST | str) -> bool:
 def in_place(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P09: writing at places of a tensor."""
     func = node.func
-    if not isinstance(func, ast.Attribute) or module.value(func.value) in NOT_ON_DEVICE:
+    if not isinstance(func, ast.Attribute) or (func.attr not in AT_PLACES and func.attr not in ON_VIEW):
         return
-    view = _is_view(module, func.value)
-    if func.attr in AT_PLACES or (view and func.attr in ON_VIEW):
+    if module.value(func.value) in NOT_ON_DEVICE:
+        return
+    if func.attr in AT_PLACES or _is_view(module, func.value):
         yield module.hit(node, "P09", 0.75)
 
 
@@ -291,7 +293,7 @@ def _is_view(module: Module, node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         made = [b for b in module.bindings(node) if isinstance(b, ast.expr)]
         return len(made) == 1 and isinstance(made[0], ast.Call) and _is_view(module, made[0])
-    if isinstance(node, ast.Call):
+    if isinstance(node, ast.Call) and module.called(node) in VIEWS:
         name = _of_torch(module, node).lstrip(".")
         return name in VIEWS and module.value(node) == "tensor"
     if not isinstance(node, ast.Subscript):
@@ -346,7 +348,7 @@ def _chosen(module: Module, bound: ast.AST | str) -> bool:
     )
 
 
-@rule(ast.Call)
+@rule(ast.Call, needs="varlen unpad upad index_first_axis pad_input cu_seqlens")
 def variable_length(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P45: attention over sequences joined without padding."""
     name = module.called(node)
@@ -355,7 +357,7 @@ def variable_length(module: Module, node: ast.Call) -> Iterator[Hit]:
         yield module.hit(node, "P45", 0.9)
 
 
-@rule(ast.Call)
+@rule(ast.Call, needs="multinomial")
 def sampling(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P46: tokens drawn one by one."""
     if _of_torch(module, node).lstrip(".") == "multinomial":
@@ -377,6 +379,9 @@ def slow_order(module: Module, node: ast.Call) -> Iterator[Hit]:
 
     A sort or a top-k of a row is not reported: it is one operation there too, and rarely what a step waits for.
     """
+    called = module.called(node)
+    if called not in SCATTERS and called != "index_select":
+        return
     name = _of_torch(module, node)
     bare = name.lstrip(".")
     if name.startswith(".") and module.value(getattr(node.func, "value", None)) != "tensor":

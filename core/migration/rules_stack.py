@@ -93,7 +93,7 @@ def deepspeed_option(module: Module, node: ast.keyword) -> Iterator[Hit]:
         yield from found(module, node.value, "P17")
 
 
-@rule(ast.Call)
+@rule(ast.Call, needs="lightning")
 def lightning(module: Module, node: ast.Call) -> Iterator[Hit]:
     """P01, P17, P18, P19: the device and the strategy that a trainer of Lightning is told in words."""
     given = keyword(node, "accelerator"), keyword(node, "strategy")

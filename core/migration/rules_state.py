@@ -187,7 +187,7 @@ def _off(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value in (False, None)
 
 
-@rule(ast.Name, ast.Attribute)
+@rule(ast.Name, ast.Attribute, needs="Fused")
 def fused_optimizer(module: Module, node: ast.Name | ast.Attribute) -> Iterator[Hit]:
     """P32: optimisers that are CUDA kernels, where they are used."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id

@@ -99,7 +99,7 @@ def own_clipping(module: Module, node: ast.FunctionDef) -> Iterator[Hit]:
             yield module.hit(part, "P33", 0.85)
 
 
-@rule(ast.Attribute, ast.Import, ast.ImportFrom)
+@rule(ast.Attribute, ast.Import, ast.ImportFrom, needs="CUDA nvtx pynvml py3nvml gpustat GPUtil")
 def gpu_profiler(module: Module, node: ast.Attribute | ast.Import | ast.ImportFrom) -> Iterator[Hit]:
     """P43: profilers and monitors that know the vendor's chips only."""
     if isinstance(node, ast.Import):

@@ -31,7 +31,7 @@ from core.migration.finding import Finding, Hit, Scan, Severity, Skipped, Target
 from core.migration.paths import constants, paths
 from core.migration.patterns import Pattern, patterns
 from core.migration.python_module import Module, Rule, words
-from core.migration.python_parse import parse
+from core.migration.python_parse import parse, uncollected
 from core.migration.references import PACKAGES, forget
 from core.migration.source_file import SourceFile, in_short
 from core.migration.text_rules import is_jax_code_base, text_hits
@@ -201,6 +201,7 @@ class CodeBase:
             self._seen[folder] = local, beside
         return self._seen[folder]
 
+    @uncollected()
     def hits(self, source: SourceFile, look_up: Callable[[], None] = _go_on) -> tuple[Hit, ...] | Message:
         """What the rules find in a file, or why it could not be read; ``look_up`` may raise to end it."""
         told = tuple(text_hits(source))
@@ -220,10 +221,13 @@ class CodeBase:
             return message("skip_not_python", line=error.lineno or 1)
         except (ValueError, RecursionError, MemoryError):
             return message("skip_nested_code")
-        if module.is_jax or module.is_cuda_twin:
-            return ()
-        look_up()
-        return (*told, *module.found(RULES, look_up))
+        try:
+            if module.is_jax or module.is_cuda_twin:
+                return ()
+            look_up()
+            return (*told, *module.found(RULES, look_up))
+        finally:
+            module.release()
 
 
 def _without_init(paths: set[str], sources: Iterable[SourceFile], known: set[str]) -> set[str]:
