@@ -14,6 +14,9 @@ from core.migration.python_tree import Tree, last_name
 Guard = Literal["cuda", "xla", "tpu", "cpu", "dtype"]
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+BRANCHES = (ast.If, ast.IfExp, ast.While)
+# What tells its parts apart: all parts of anything else stand where it stands.
+DIVIDES = frozenset((*LOOPS, *DEFINITIONS, *BRANCHES, ast.BoolOp))
 
 # Functions that a framework, or a loop in another file, calls once a step.
 STEP_NAMES = re.compile(
@@ -74,6 +77,9 @@ class Contexts:
 
     def of(self, node: ast.AST) -> Context:
         """The context of a node."""
+        up = self._module.parent(node)
+        while up is not None and up.__class__ not in DIVIDES:
+            node, up = up, self._module.parent(up)
         known = self._known.get(node)
         if known is None:
             known = self._known[node] = self._find(node)
@@ -86,7 +92,7 @@ class Contexts:
         hot = cold = every_n = elsewhere = False
         below = node
         for up in self._module.above(node):
-            if isinstance(up, ast.If | ast.IfExp | ast.While) and below is not up.test:
+            if isinstance(up, BRANCHES) and below is not up.test:
                 kind, rare = self._check(up.test)
                 guard = guard or kind
                 if kind in ("xla", "tpu"):
@@ -284,9 +290,9 @@ class Contexts:
         walked: set[ast.AST] = set()
         while todo:
             for part in module.inside(todo.pop(), skip=walked):
-                if isinstance(part, ast.stmt):
-                    walked.add(part)
                 if not isinstance(part, ast.Call):
+                    if isinstance(part, ast.stmt):
+                        walked.add(part)
                     continue
                 for function in by_name.get(self._called(part), ()):
                     if function in hot or COLD_NAMES.search(function.name.casefold()):  # type: ignore[attr-defined]

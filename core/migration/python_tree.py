@@ -35,6 +35,7 @@ def last_name(node: ast.AST | None) -> str:
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = frozenset((*FUNCTIONS, ast.ClassDef, ast.Module))
+NAMES = (ast.Name, ast.Attribute)
 INSIDE = frozenset(("body", "args"))  # fields that see the names of their function or class
 MANY = 60  # bindings of one name that are looked at
 STEPS = 40  # aliases of aliases that are followed before giving up
@@ -74,7 +75,7 @@ class Tree:
         self._nodes: dict[type[ast.AST], list[Any]] = defaultdict(list)
         self._read()
         self._bound = self._bindings()
-        self._resolved: dict[ast.expr, str | None] = {}
+        self._resolved: dict[ast.AST | None, str | None] = {}
 
     # Walking
 
@@ -119,8 +120,8 @@ class Tree:
             fields = _CHILDREN.get(kind)
             for name in fields if fields is not None else _children(kind):
                 child = getattr(found, name, None)
-                if isinstance(child, list):
-                    stack.extend(item for item in child if item is not None)
+                if child.__class__ is list:
+                    stack += [item for item in child if item is not None]
                 elif child is not None:
                     stack.append(child)
 
@@ -225,21 +226,19 @@ class Tree:
         if isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
                 holder = self.class_of(node)
-                if holder is not None and holder in self._bound:
+                if holder in self._bound:
                     return self._bound[holder].get("." + node.attr, [])[:MANY]
             return []
         if not isinstance(node, ast.Name):
             return []
-        scope: ast.AST | None = self.scope(node)
-        first = True
-        while scope is not None:
-            if (first or not isinstance(scope, ast.ClassDef)) and scope in self._bound:
-                found = self._bound[scope].get(node.id)
-                if found:
-                    return found[:MANY]
-            first = False
-            scope = self.scope(scope) if scope is not self.tree else None
-        return []
+        scope = self.scope(node)
+        bound = self._bound.get(scope)
+        while bound is None or node.id not in bound:
+            if scope is self.tree:
+                return []
+            scope = self.scope(scope)
+            bound = None if isinstance(scope, ast.ClassDef) else self._bound.get(scope)
+        return bound[node.id][:MANY]
 
     def resolve(self, node: ast.AST | None) -> str | None:
         """The dotted name behind an expression, aliases followed; None where there is none.
@@ -250,11 +249,12 @@ class Tree:
         >>> [m.resolve(call.func) for call in m.nodes(ast.Call)]
         ['torch.cuda.synchronize']
         """
+        if node in self._resolved:
+            return self._resolved[node]
         if not isinstance(node, ast.expr):
             return None
-        if node not in self._resolved:
-            self._resolved[node] = self._follow(node)
-        return self._resolved[node]
+        found = self._resolved[node] = self._follow(node)
+        return found
 
     def called(self, node: ast.Call) -> str:
         """The last part of the name of what is called, before it was renamed by an import; "" where it has none."""
@@ -282,7 +282,7 @@ class Tree:
                 tail.append(inner[1])
                 at = inner[0]
                 continue
-            if not isinstance(at, ast.Name | ast.Attribute):
+            if not isinstance(at, NAMES):
                 return None
             found = self.bindings(at)
             if not found:
