@@ -90,7 +90,7 @@ def _fields(view: View, found: Migration) -> dict[str, Field]:
         Field("rate_usd_per_day", t("Engineer, USD a day"), t("Empty: the cost of a year at left, by workday."),
               "1200", rate),
         Field("engineers", t("Engineers on the move"),
-              t("At work on it at once: more shorten the weeks, not the days. Empty: the staff at left. Up to 50."),
+              t("At work on it at once: more shorten the weeks, not the days. Empty: the staff at left. Up to 20."),
               "2", number(o.engineers)),
         Field("hiring_usd", t("Hiring and training, USD"), t("Once. Empty: none."), "30k",
               usd(o.hiring_usd)),

@@ -18,7 +18,7 @@ from core.scenario import Speed
 
 MOST_USD = 1e13  # as an amount of the scenario
 MOST_MONTHS = 240.0
-MOST_ENGINEERS = 50.0  # among whom a port is split: of a few weeks' work, more would each have hours
+MOST_ENGINEERS = 20.0  # at one port: among more, one of a few weeks would come to hours each
 LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "skill": (0.1, 10.0),

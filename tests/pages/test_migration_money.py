@@ -80,7 +80,7 @@ def test_the_horizon_of_one_month_reads_well() -> None:
         ("slip_weeks", "-3", "0", "out of range"),
         ("slip_weeks", "1e9", "500", "out of range"),
         ("engineers", "0", "0.1", "out of range"),
-        ("engineers", "1000", "50", "out of range"),
+        ("engineers", "1000", "20", "out of range"),
         ("dual_share", "150", "1", "is out of range; 100% is used"),
         ("week_value_usd", "nan", None, "cannot be read"),
         ("hiring_usd", "<img src=x>", None, "cannot be read"),
