@@ -190,9 +190,7 @@ class Contexts:
     def hot_loops(self) -> frozenset[ast.AST]:
         """Loops that go round once a step: the innermost around a backward pass, an optimiser's or a whole step."""
         found: set[ast.AST] = set()
-        for call in self._module.nodes(ast.Call):
-            if not self._steps(call):
-                continue
+        for call in self._step_calls:
             for up in self._module.above(call):
                 if isinstance(up, LOOPS):
                     found.add(up)
@@ -228,17 +226,21 @@ class Contexts:
         return any(BATCHES.search(self._module.named(n.iter)) for n in within)
 
     @cached_property
+    def _step_calls(self) -> tuple[ast.Call, ...]:
+        """Calls of a backward pass, an optimiser's step or a whole step."""
+        return tuple(call for call in self._module.nodes(ast.Call) if self._steps(call))
+
+    @cached_property
     def _stepping(self) -> frozenset[str]:
         """Names of functions of this file that make a step outside any loop of their own."""
         names = set()
-        for call in self._module.nodes(ast.Call):
-            if self._steps(call):
-                for up in self._module.above(call):
-                    if isinstance(up, LOOPS):
-                        break
-                    if isinstance(up, DEFINITIONS):
-                        names.add(up.name)
-                        break
+        for call in self._step_calls:
+            for up in self._module.above(call):
+                if isinstance(up, LOOPS):
+                    break
+                if isinstance(up, DEFINITIONS):
+                    names.add(up.name)
+                    break
         return frozenset(names - {"step", "__call__"})
 
     @staticmethod
@@ -286,18 +288,19 @@ class Contexts:
             )
             if named and (method or function.name not in ("forward", "backward")):
                 hot.add(function)
+        within: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # calls of functions of this file
+        for call in module.nodes(ast.Call):
+            if self._called(call) in by_name:
+                for up in module.above(call):
+                    if isinstance(up, (*LOOPS, *DEFINITIONS)):
+                        within[up].append(call)
         todo: list[ast.AST] = [*hot, *self.hot_loops]
-        walked: set[ast.AST] = set()
         while todo:
-            for part in module.inside(todo.pop(), skip=walked):
-                if not isinstance(part, ast.Call):
-                    if isinstance(part, ast.stmt):
-                        walked.add(part)
-                    continue
-                for function in by_name.get(self._called(part), ()):
+            for call in within.pop(todo.pop(), ()):
+                for function in by_name[self._called(call)]:
                     if function in hot or COLD_NAMES.search(function.name.casefold()):  # type: ignore[attr-defined]
                         continue
-                    if self._now_and_then(part):
+                    if self._now_and_then(call):
                         continue
                     hot.add(function)
                     todo.append(function)

@@ -94,8 +94,9 @@ class Module(Tree):
         at = self.context(node)
         return Hit(getattr(node, "lineno", 1), pattern_id, confidence, at.hot, at.guarded)
 
-    def found(self, rules: Iterable[Rule], look_up: Callable[[], None] = lambda: None) -> Iterator[Hit]:
+    def found(self, rules: Iterable[Rule], look_up: Callable[[], None] = lambda: None) -> list[Hit]:
         """What the rules find in the file; ``look_up`` is called now and then, and may raise to end it."""
+        hits: list[Hit] = []
         for each in rules:
             if each.needs and not any(word in self.text for word in each.needs):
                 continue
@@ -105,4 +106,5 @@ class Module(Tree):
                     if start:
                         look_up()
                     for node in nodes[start : start + LOOKED_AT]:
-                        yield from each.find(self, node)
+                        hits += each.find(self, node)
+        return hits

@@ -36,6 +36,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = frozenset((*FUNCTIONS, ast.ClassDef, ast.Module))
 NAMES = (ast.Name, ast.Attribute)
+REFERS = (*NAMES, ast.Call)  # what an alias can stand for
 INSIDE = frozenset(("body", "args"))  # fields that see the names of their function or class
 MANY = 60  # bindings of one name that are looked at
 STEPS = 40  # aliases of aliases that are followed before giving up
@@ -291,7 +292,7 @@ class Tree:
             dotted = next((b for b in found if isinstance(b, str)), None)
             if dotted is not None:
                 return ".".join([dotted, *reversed(tail)])
-            ways = [b for b in found if isinstance(b, ast.Name | ast.Attribute | ast.Call) and b is not at]
+            ways = [b for b in found if isinstance(b, REFERS) and b is not at]
             if len(ways) != len([b for b in found if not is_none(b)]) or not ways:
                 return None
             at = ways[0]
@@ -299,7 +300,7 @@ class Tree:
 
     def _imported(self, call: ast.Call) -> str | tuple[ast.expr, str] | None:
         """What ``import_module("x")`` or ``getattr(x, "y")`` gives."""
-        if not call.args or not isinstance(call.func, ast.Name | ast.Attribute):
+        if not call.args or not isinstance(call.func, NAMES):
             return None
         name = call.func.id if isinstance(call.func, ast.Name) else call.func.attr
         texts = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from core.migration.python_reaching import reaching
-from core.migration.python_tree import Tree, alike, is_none, words
+from core.migration.python_tree import NAMES, Tree, alike, is_none, words
 
 Kind = Literal["tensor", "host_tensor", "numpy", "python", "module", "optimizer", "unknown"]
 OFTEN = 16  # bindings of one name, from which on the order of its uses is not followed
@@ -58,6 +58,13 @@ ARRAYS = words("numpy pandas jax polars scipy datasets")
 CUDA_TENSOR = re.compile(r"cuda\.[A-Z][a-z]*Tensor$")
 TENSOR_TYPES = re.compile(r"(^|\.)(Tensor|FloatTensor|LongTensor|BoolTensor)$")
 ARRAY_TYPES = re.compile(r"(^|\.)(ndarray|NDArray|ArrayLike)$")
+# Expressions that give no tensor, whatever is in them.
+PLAIN = frozenset((
+    *(ast.Constant, ast.JoinedStr, ast.Lambda, ast.BoolOp, ast.GeneratorExp),
+    *(ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp),
+))  # fmt: skip
+OVER = (ast.For, ast.AsyncFor, ast.comprehension)
+DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.withitem)
 PYTHON_TYPES = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "bytes"))
 
 
@@ -84,10 +91,12 @@ class Values:
         return known
 
     def _find(self, node: ast.AST, depth: int) -> Kind:
-        if isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda | ast.BoolOp | ast.GeneratorExp):
+        if isinstance(node, NAMES):
+            return self._name(node, depth)
+        if node.__class__ in PLAIN:
             return "python"
-        if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp):
-            return "python"
+        if isinstance(node, ast.Call):
+            return self._call(node, depth)
         if isinstance(node, ast.BinOp):
             if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr):
                 return "python"
@@ -113,10 +122,6 @@ class Values:
             return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
         if isinstance(node, ast.NamedExpr | ast.Starred | ast.Await):
             return self.of(node.value, depth)
-        if isinstance(node, ast.Call):
-            return self._call(node, depth)
-        if isinstance(node, ast.Name | ast.Attribute):
-            return self._name(node, depth)
         return "unknown"
 
     def _name(self, node: ast.Name | ast.Attribute, depth: int) -> Kind:
@@ -192,7 +197,7 @@ class Values:
             return "unknown"
         if isinstance(bound, ast.arg):
             return self._annotated(bound)
-        if isinstance(bound, ast.For | ast.AsyncFor | ast.comprehension):
+        if isinstance(bound, OVER):
             over = bound.iter
             if isinstance(bound.target, ast.Name):
                 if isinstance(over, ast.Call) and self._module.resolve(over.func) in ("range", "len"):
@@ -213,7 +218,7 @@ class Values:
             if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and whole.func.attr == "size":
                 return "python"
             return kind if kind in ("tensor", "host_tensor", "numpy") else "unknown"
-        if isinstance(bound, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.withitem):
+        if isinstance(bound, DEFINED):
             return "unknown"
         return self.of(bound, depth)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.migration.finding import Hit
-from core.migration.python_context import TPU_CHECK, XLA_CHECK, in_body
+from core.migration.python_context import DEFINITIONS, TPU_CHECK, XLA_CHECK, in_body
 from core.migration.python_module import FUNCTIONS, Module, last_name, once
 
 # Top-level packages whose names the rules ask for; a file that imports none of them is not looked through.
@@ -24,6 +24,9 @@ _PACKAGES = (
     "ring_flash_attn numba pycuda cutlass auto_gptq gptqmodel awq kernels tilelang trl msamp"
 )
 PACKAGES = frozenset(_PACKAGES.split())
+DEFINED = (*DEFINITIONS, ast.ClassDef)
+ANNOTATED = (ast.AnnAssign, ast.arg)
+CHOICES = (ast.If, ast.IfExp)
 CUDA_TEXT = re.compile(r"^cuda(:(\d+|%[ds]|\{.*|$)|$)")
 GPU_TENSOR = re.compile(r"^torch\.cuda\.\w+(Tensor|Storage)$")
 
@@ -125,7 +128,7 @@ def _either(module: Module, node: ast.expr) -> bool:
         node = node.value
     bound = module.bindings(node)
     tops = {b.partition(".")[0] for b in bound if isinstance(b, str)}
-    own = any(isinstance(b, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for b in bound)
+    own = any(isinstance(b, DEFINED) for b in bound)
     return len(tops) > 1 or (own and bool(tops))
 
 
@@ -137,9 +140,9 @@ def _imports(call: ast.Call) -> bool:
 def _annotates(module: Module, node: ast.AST) -> bool:
     below = node
     for up in module.above(node):
-        if isinstance(up, ast.AnnAssign | ast.arg):
+        if isinstance(up, ANNOTATED):
             return below is up.annotation
-        if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(up, DEFINITIONS):
             return below is up.returns
         if isinstance(up, ast.stmt):
             return False
@@ -194,7 +197,7 @@ def has_xla_side(module: Module, node: ast.AST) -> bool:
     """
     below = node
     for up in module.above(node):
-        if isinstance(up, ast.If | ast.IfExp) and below is not up.test:
+        if isinstance(up, CHOICES) and below is not up.test:
             test, other = up.test, below is up.orelse or (isinstance(up.orelse, list) and not in_body(up, below))
             if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
                 test, other = test.operand, not other
