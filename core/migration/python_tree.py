@@ -232,14 +232,14 @@ class Tree:
             return []
         if not isinstance(node, ast.Name):
             return []
-        scope = self.scope(node)
+        name, scope = node.id, self.scope(node)
         bound = self._bound.get(scope)
-        while bound is None or node.id not in bound:
+        while bound is None or name not in bound:
             if scope is self.tree:
                 return []
             scope = self.scope(scope)
             bound = None if isinstance(scope, ast.ClassDef) else self._bound.get(scope)
-        return bound[node.id][:MANY]
+        return bound[name][:MANY]
 
     def resolve(self, node: ast.AST | None) -> str | None:
         """The dotted name behind an expression, aliases followed; None where there is none.
@@ -293,7 +293,7 @@ class Tree:
             if dotted is not None:
                 return ".".join([dotted, *reversed(tail)])
             ways = [b for b in found if isinstance(b, REFERS) and b is not at]
-            if len(ways) != len([b for b in found if not is_none(b)]) or not ways:
+            if not ways or len(ways) != len([b for b in found if not is_none(b)]):
                 return None
             at = ways[0]
         return None
