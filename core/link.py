@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from core import MODEL_VERSION
 from core.catalogue import Catalogue, kept_snapshots, load_catalogue
 from core.messages import InputError, Message, message
 from core.numbers import parse_count
 from core.own_run_text import format_run, parse_run
+from core.packed_link import MAX_LINK_CHARS, PARAM, expand, pack, query
 from core.platform_text import format_platform, parse_platform, value_text
+from core.report import Report
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, PRIVATE_FIELDS, OwnRun, Platform, Scenario, platform_keys
 from core.settle import (
     DEFAULT_PRESET,
@@ -33,7 +35,6 @@ from core.settle import (
 )
 
 CODEC_VERSION = 1
-MAX_LINK_CHARS = 8_000
 MAX_NAMED_UNKNOWNS = 3
 MAX_PARTS = 4 * MAX_PLATFORMS  # of a platform list; each costs a look-up
 
@@ -52,6 +53,25 @@ WRITTEN: dict[str, Callable[[Any], str]] = {"platforms": format_platform, "measu
 # Streamlit's and trackers' own parameters: not ours to judge.
 FOREIGN = ("embed", "embed_options", "lang", "axis", "fbclid", "gclid", "ref")
 _WORD = re.compile(r"[^~,:@]+")
+
+# What a public link may carry besides the scenario: how pages are looked at. A name that is not here is private.
+PUBLIC_VIEW = frozenset(
+    (
+        *("lang", "axis", "paper", "path", "done", "skill", "size", "agents", "today", "target"),
+        *("move_start", "move_parity_runs", "move_horizon_months", "move_tuned_months", "move_vendor_months"),
+        *("move_dual_months", "move_dual_share", "move_slip_weeks"),
+    )
+)
+# Of the private fields, those that the cash total gives away.
+IN_CASH_TOTAL = (
+    "credits_usd",
+    "new_hires",
+    "engineer_usd_per_year",
+    "setup_weeks",
+    "data_usd",
+    "migration_usd",
+    "measured",
+)
 
 
 def encode(
@@ -78,9 +98,57 @@ def encode(
     return params
 
 
-def query(params: Mapping[str, str]) -> str:
-    """The parameters as a query string, with the separators that are safe in one left readable."""
-    return urlencode(params, safe=",~:@")
+def link_params(
+    report: Report, catalogue: Catalogue, view: Mapping[str, str] | None = None, *, private: bool = False
+) -> dict[str, str]:
+    """All that a link to a report says: the scenario, the total that it records, and the ``view`` of a page.
+
+    ``private=False`` leaves out company money and own quotes, every parameter of the view that is not in
+    :data:`PUBLIC_VIEW`, and the total where that would give away what is left out.
+    """
+    bills, scenario = report.focus.bills, report.scenario
+    total = bills["cash"].total_usd if bills and (private or not _private_total(scenario, catalogue)) else None
+    shown = {name: value for name, value in (view or {}).items() if private or name in PUBLIC_VIEW}
+    return {**encode(scenario, catalogue, private=private, total_usd=total), **shown}
+
+
+def full_link(
+    report: Report,
+    catalogue: Catalogue,
+    view: Mapping[str, str] | None = None,
+    *,
+    base: str = "",
+    private: bool = False,
+) -> str:
+    """A link that says every value readably, to the page at ``base``; relative where that is unknown."""
+    return _at(base, query(link_params(report, catalogue, view, private=private)))
+
+
+def short_link(
+    report: Report,
+    catalogue: Catalogue,
+    view: Mapping[str, str] | None = None,
+    *,
+    base: str = "",
+    private: bool = False,
+) -> str:
+    """The same link as :func:`full_link`, packed: about a hundred characters."""
+    return _at(base, query({PARAM: pack(link_params(report, catalogue, view, private=private))}))
+
+
+def _at(base: str, text: str) -> str:
+    """The address of a page with this query in place of its own."""
+    if not base:
+        return f"?{text}"
+    scheme, host, path, _, _ = urlsplit(base)
+    return urlunsplit((scheme, host, path or "/", text, ""))
+
+
+def _private_total(scenario: Scenario, catalogue: Catalogue) -> bool:
+    """Whether company numbers are in the cash total: an own quote, or another value than the preset's."""
+    preset = preset_scenario(scenario.preset, catalogue)
+    own = any(getattr(scenario, name) != getattr(preset, name) for name in IN_CASH_TOTAL)
+    return own or any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms)
 
 
 def params_of(url: str) -> dict[str, str]:
@@ -99,7 +167,8 @@ def read_link(params: Mapping[str, str]) -> tuple[Catalogue, Decoded]:
 
     Where its numbers cannot come out again, the total it recorded is told, marked as not verified.
     """
-    asked, current = params.get("snapshot", ""), load_catalogue()
+    whole, _ = expand(params)
+    asked, current = whole.get("snapshot", ""), load_catalogue()
     catalogue, gone = current, ""
     if asked and asked != current.snapshot:
         gone = "snapshot_gone"
@@ -112,7 +181,7 @@ def read_link(params: Mapping[str, str]) -> tuple[Catalogue, Decoded]:
     notes = [message(gone, "warning", "snapshot", given=asked[:40], used=current.snapshot)] if gone else []
     notes += decoded.messages
     if gone or any(m.code == "model_moved" for m in notes):
-        notes += _recorded(params.get("total", ""), decoded.scenario)
+        notes += _recorded(whole.get("total", ""), decoded.scenario)
     return catalogue, Decoded(decoded.scenario, tuple(notes))
 
 
@@ -151,13 +220,14 @@ def _renamed_words(name: str, text: str) -> str:
 def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
     """The nearest valid scenario to link parameters, with a message for everything changed. Never raises.
 
-    What a link does not say comes from its preset, or from the default one.
+    What a link does not say comes from its preset, or from the default one. A short link is what it holds.
     """
+    params, problem = expand(params)
     size = sum(len(k) + len(v) for k, v in params.items())
     if size > MAX_LINK_CHARS:
         too_long = message("link_too_long", "error", size=size, limit=MAX_LINK_CHARS)
         return Decoded(preset_scenario(DEFAULT_PRESET, catalogue), (too_long,))
-    notes: list[Message] = []
+    notes = [problem] if problem else []
     known = _today(params, notes)
     model_version = known.pop("model_version", "")
     for other in ("snapshot", "total"):  # not settings: see read_link
@@ -252,14 +322,19 @@ def _waiting(scenario: Scenario, catalogue: Catalogue) -> list[Message]:
 __all__ = [
     "CODEC_VERSION",
     "DEFAULT_PRESET",
+    "MAX_LINK_CHARS",
+    "PUBLIC_VIEW",
     "Decoded",
     "decode",
     "encode",
     "format_platform",
+    "full_link",
+    "link_params",
     "params_of",
     "parse_platform",
     "preset_scenario",
     "query",
     "read_link",
     "settle",
+    "short_link",
 ]

@@ -14,9 +14,11 @@ from typing import Literal
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
 from core.sentences_explain import EXPLAIN_SENTENCES
+from core.sentences_links import LINK_SENTENCES
 from core.sentences_migration import MIGRATION_SENTENCES
 from core.sentences_money import MONEY_SENTENCES
 from core.sentences_offers import OFFER_SENTENCES
+from core.sentences_pictures import PICTURE_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
 from core.sentences_verdicts import VERDICT_SENTENCES
 
@@ -276,7 +278,9 @@ TEMPLATES: dict[str, str] = {
     **PLAN_SENTENCES,
     **VERDICT_SENTENCES,
     **MONEY_SENTENCES,
+    **LINK_SENTENCES,
     **EXPLAIN_SENTENCES,
     **OFFER_SENTENCES,
     **MIGRATION_SENTENCES,
+    **PICTURE_SENTENCES,
 }

@@ -7,13 +7,13 @@ whole of it at the end of a run, so that reload, Back and Forward work as restor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.catalogue import Catalogue
-from core.link import encode, preset_scenario, query
+from core.link import full_link, short_link
+from core.packed_link import PARAM, expand
 from core.report import Report
 from core.scenario import PRIVATE_FIELDS, Scenario
 from ui import migration_inputs
@@ -23,20 +23,20 @@ LANGUAGE_PARAM = "lang"
 # How a page is looked at; no part of the scenario.
 VIEW_PARAMS = ("axis", "path", "done", "skill", "size", "agents", "today", "target")
 _VIEW_VALUE_LENGTH = 16
-# Of the private fields.
-IN_CASH_TOTAL = ("credits_usd", "new_hires", "engineer_usd_per_year", "setup_weeks", "measured")
 
 
 def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Parameters of the scenario, and those of the view (language, chart axis).
 
+    A short link is what it holds; one that cannot be read whole stays among the scenario's, whose reader says so.
     View parameters that cannot be real are dropped, so that nothing hostile is kept in the address.
 
     >>> split({"chips": "64", "lang": "zh", "axis": "tokens"})
     ({'chips': '64'}, {'lang': 'zh', 'axis': 'tokens'})
     """
-    scenario, view = {}, {}
-    for name, value in params.items():
+    held, problem = expand(params)
+    scenario, view = {PARAM: params[PARAM]} if problem else {}, {}
+    for name, value in held.items():
         if name == LANGUAGE_PARAM:
             if is_language_code(value):
                 view[name] = value
@@ -93,27 +93,13 @@ def write(params: Mapping[str, str]) -> None:
 
 
 def link(report: Report, catalogue: Catalogue, view: Mapping[str, str], *, private: bool = False) -> str:
-    """The absolute address of this page with this scenario; relative when the browser's is unknown.
-
-    It records the total of the focus for the day the model has moved on, unless that would give away
-    what a link without company numbers leaves out.
-    """
-    bills, scenario = report.focus.bills, report.scenario
-    total = bills["cash"].total_usd if bills and (private or not _private_total(scenario, catalogue)) else None
-    shown = {k: v for k, v in view.items() if private or k not in migration_inputs.PRIVATE_PARAMS}
-    text = query({**encode(scenario, catalogue, private=private, total_usd=total), **shown})
-    base = st.context.url
-    if not base:
-        return f"?{text}"
-    scheme, host, path, _, _ = urlsplit(base)
-    return urlunsplit((scheme, host, path or "/", text, ""))
+    """The absolute address of this page with this scenario; relative when the browser's is unknown."""
+    return full_link(report, catalogue, view, base=st.context.url or "", private=private)
 
 
-def _private_total(scenario: Scenario, catalogue: Catalogue) -> bool:
-    """Whether company numbers are in the cash total: an own quote, or another value than the preset's."""
-    preset = preset_scenario(scenario.preset, catalogue)
-    own = any(getattr(scenario, name) != getattr(preset, name) for name in IN_CASH_TOTAL)
-    return own or any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms)
+def short(report: Report, catalogue: Catalogue, view: Mapping[str, str], *, private: bool = False) -> str:
+    """The same address in its short form."""
+    return short_link(report, catalogue, view, base=st.context.url or "", private=private)
 
 
 def left_out(scenario: Scenario, view: Mapping[str, str]) -> tuple[str, ...]:
