@@ -21,6 +21,7 @@ from core.sentences_offers import OFFER_SENTENCES
 from core.sentences_pictures import PICTURE_SENTENCES
 from core.sentences_plans import PLAN_SENTENCES
 from core.sentences_verdicts import VERDICT_SENTENCES
+from core.sentences_workbook import WORKBOOK_SENTENCES
 
 Severity = Literal["error", "warning", "note"]
 
@@ -281,6 +282,7 @@ TEMPLATES: dict[str, str] = {
     **LINK_SENTENCES,
     **EXPLAIN_SENTENCES,
     **OFFER_SENTENCES,
+    **WORKBOOK_SENTENCES,
     **MIGRATION_SENTENCES,
     **PICTURE_SENTENCES,
 }

@@ -1,0 +1,1 @@
+"""Files that leave the project: a workbook whose arithmetic a reader can follow and change."""
