@@ -211,7 +211,7 @@ def _own_mfu(view: View) -> None:
 def _copy_link(view: View) -> None:
     t, scenario = view.t, view.scenario
     st.markdown(t("**Without company numbers**"))
-    st.code(address.link(view.report, view.catalogue, view.desk.view), language=None)
+    _both_forms(view, private=False)
     kept = address.left_out(scenario, view.desk.view)
     names = {
         "cash_usd": t("cash"),
@@ -238,4 +238,11 @@ def _copy_link(view: View) -> None:
         st.markdown(
             f":small[:gray[{escape(t('Contains {names}. Anyone with the link can read them.', names=listed))}]]"
         )
-        st.code(address.link(view.report, view.catalogue, view.desk.view, private=True), language=None)
+        _both_forms(view, private=True)
+
+
+def _both_forms(view: View, *, private: bool) -> None:
+    """The short link to copy and, under it, the same with every value readable."""
+    st.code(address.short(view.report, view.catalogue, view.desk.view, private=private), language=None)
+    st.markdown(view.t(":small[:gray[The same link with every value readable:]]"))
+    st.code(address.link(view.report, view.catalogue, view.desk.view, private=private), language=None)

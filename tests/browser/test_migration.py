@@ -67,7 +67,7 @@ def test_money_of_the_move_counts_and_stays_out_of_the_public_link(server: Serve
     assert page.get_by_text("$90.0k a month").count() >= 1
     page.get_by_role("button", name="Copy link").click()
     wait_idle(page)
-    public = page.locator("code").first.inner_text()
+    public = page.get_by_test_id("stCode").nth(1).inner_text()
     assert "move_slip_weeks=500" in public and "move_monthly_bill_usd" not in public
     page.reload()
     wait_idle(page)

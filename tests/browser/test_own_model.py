@@ -32,7 +32,7 @@ def test_an_uploaded_model_can_be_shared_and_undone(server: Server, page: Page, 
     page.keyboard.press("Escape")
     wait_idle(page)
     page.get_by_role("button", name="Copy link").click()
-    public = page.get_by_test_id("stCode").first.inner_text().strip()
+    public = page.get_by_test_id("stCode").nth(1).inner_text().strip()
     assert "architecture=a1-L62-d5376-" in public and "secret" not in public
     context = browser.new_context(locale="en-US", viewport={"width": 1440, "height": 900})
     other = context.new_page()

@@ -120,18 +120,22 @@ def test_a_copied_link_shows_another_reader_the_same(server: Server, page: Page,
     open_page(page, f"{server.url}{path}?chips=256&mfu=0.41&budget=150000&match=best&basis=economic&cash=9900000")
     before = view(page)
     page.get_by_role("button", name="Copy link").click()
-    public = page.get_by_test_id("stCode").first.inner_text().strip()
-    assert public.startswith(f"{server.url}{path}?v=1&")
+    codes = page.get_by_test_id("stCode")
+    short, public = (codes.nth(i).inner_text().strip() for i in (0, 1))
+    assert short.startswith(f"{server.url}{path}?s=1.") and public.startswith(f"{server.url}{path}?v=1&")
     assert "cash=" not in public and "burn=" not in public
     page.get_by_text("With company numbers", exact=True).click()
-    private = page.get_by_test_id("stCode").nth(1).inner_text().strip()
+    short_private, private = (codes.nth(i).inner_text().strip() for i in (2, 3))
     assert "cash=9900000" in private and "total=" in private
     context = browser.new_context(locale="en-US", viewport={"width": 1440, "height": 900})
     other = context.new_page()
-    open_page(other, private)
-    assert view(other) == before
-    open_page(other, public)
-    assert shown(other) == before[2]
+    for link in (private, short_private):
+        open_page(other, link)
+        assert view(other) == before
+        assert parameter(other, "chips") == "256" and "s=1." not in other.url, "the address shows the long form"
+    for link in (public, short):
+        open_page(other, link)
+        assert shown(other) == before[2]
     context.close()
 
 
@@ -139,7 +143,7 @@ def test_own_quotes_stay_out_of_the_link_handed_out_by_default(server: Server, p
     open_page(page, f"{server.url}/?platforms=tpu_v5p,h100_sxm@1.87")
     assert "1.87" in parameter(page, "platforms")
     page.get_by_role("button", name="Copy link").click()
-    assert "1.87" not in page.get_by_test_id("stCode").first.inner_text()
+    assert "1.87" not in page.get_by_test_id("stCode").nth(1).inner_text()
     assert page.get_by_text(re.compile("Left out.*your own quotes")).is_visible()
 
 

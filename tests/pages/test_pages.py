@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 import core.link
 from core.catalogue import Catalogue, load_catalogue
 from core.estimate import estimate
-from core.link import encode, preset_scenario
+from core.link import encode, params_of, preset_scenario
+from core.packed_link import expand
 from core.report import Report
 from core.scenario import Scenario
 from core.snapshot import freeze, kept_snapshots
@@ -421,6 +422,8 @@ def test_sessions_do_not_share_a_scenario() -> None:
 
 def test_links_are_what_the_address_says(catalogue: Catalogue) -> None:
     app = opened(platforms="tpu_v5p,h100_sxm@1.99", cash="7777777")
-    public, private = (c.value for c in unfolded(app, "links").code)
+    short, public, short_private, private = (c.value for c in unfolded(app, "links").code)
     assert urlencode({"cash": "7777777"}) in private and "@1.99" in private
     assert "7777777" not in public and "1.99" not in public
+    for packed, whole in ((short, public), (short_private, private)):
+        assert len(packed) < 200 and expand(params_of(packed)) == (params_of(whole), None)
