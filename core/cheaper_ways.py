@@ -92,7 +92,7 @@ def _hosted(report: Report, base: float | None, catalogue: Catalogue) -> Way | N
     ``price · tokens · iterations · experiments``: every experiment is billed as the final run is.
     """
     s = report.scenario
-    priced = _by_size(HOSTED_LORA, report, catalogue)
+    priced = hosted_row(report, catalogue)
     if priced is None:
         return None
     total = priced.likely / 1e6 * s.tokens * s.iterations * s.experiments
@@ -106,8 +106,7 @@ def _api(report: Report, base: float | None, catalogue: Catalogue) -> Way | None
 
     What a version's cash would buy stands beside it: ``cash ÷ price``.
     """
-    load = report.workload
-    priced = _by_size(API_MOE if is_moe(load.params_total, load.params_active) else API_DENSE, report, catalogue)
+    priced = api_row(report, catalogue)
     if priced is None:
         return None
     said: dict[str, object] = {"price": priced.likely, "source": priced.source, "date": date_text(priced.date)}
@@ -118,6 +117,17 @@ def _api(report: Report, base: float | None, catalogue: Catalogue) -> Way | None
     )
     name = message("way_api", "note", item=priced.item)
     return Way(name, None, 0.0, -1.0 if base else None, None, gives_up, at_once=True)
+
+
+def hosted_row(report: Report, catalogue: Catalogue) -> Constant | None:
+    """The price of tokens trained by a host, for a model of this size."""
+    return _by_size(HOSTED_LORA, report, catalogue)
+
+
+def api_row(report: Report, catalogue: Catalogue) -> Constant | None:
+    """The price of tokens of an open model of this size, by an API."""
+    load = report.workload
+    return _by_size(API_MOE if is_moe(load.params_total, load.params_active) else API_DENSE, report, catalogue)
 
 
 def _by_size(classes: tuple[tuple[float, str], ...], report: Report, catalogue: Catalogue) -> Constant | None:

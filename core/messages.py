@@ -14,7 +14,9 @@ from typing import Literal
 from core.numbers import fill
 from core.sentences import N_, SENTENCES
 from core.sentences_explain import EXPLAIN_SENTENCES
+from core.sentences_files import FILE_SENTENCES
 from core.sentences_links import LINK_SENTENCES
+from core.sentences_memo import MEMO_SENTENCES
 from core.sentences_migration import MIGRATION_SENTENCES
 from core.sentences_money import MONEY_SENTENCES
 from core.sentences_offers import OFFER_SENTENCES
@@ -281,8 +283,10 @@ TEMPLATES: dict[str, str] = {
     **MONEY_SENTENCES,
     **LINK_SENTENCES,
     **EXPLAIN_SENTENCES,
+    **FILE_SENTENCES,
     **OFFER_SENTENCES,
     **WORKBOOK_SENTENCES,
     **MIGRATION_SENTENCES,
+    **MEMO_SENTENCES,
     **PICTURE_SENTENCES,
 }
