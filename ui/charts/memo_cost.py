@@ -110,7 +110,7 @@ def _figure(
     budget = report.scenario.budget_usd
     values = [usd(total) for total in totals]
     left = label_margin([names[p.id] for p in rows], 40) + 4
-    right = max(16.0, text_width(max(values, key=len)) + LABEL_GAP)
+    right = max(16.0, max(map(text_width, values)) + LABEL_GAP + 4)
     plot = max(PHONE_WIDTH - left - right, _LEAST_PLOT)
     end = _axis_end(float(high.max()), budget)
     height = max(HEIGHT_OVERVIEW, _TOP + _BOTTOM + _LEAST_ROW * len(rows))
@@ -130,7 +130,8 @@ def _figure(
                 "line": {"width": 0},
             }
         )
-        notes.append(note(bold(values[i]), float(high[i]), i, palette.text, y_anchor="middle", x_shift=LABEL_GAP + 4))
+        told = note(bold(values[i]), float(high[i]), i, palette.text, y_anchor="middle", x_shift=LABEL_GAP)
+        notes.append(told | {"bgcolor": palette.page})  # the budget's line must not strike it out
     said = fill(t("budget {budget}"), {"budget": usd_short(budget)})
     if budget <= end:
         shapes.append(line(budget, 0, budget, 1, palette.reference, dash="dash", width=REFERENCE_WIDTH, y_paper=True))
