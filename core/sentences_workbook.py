@@ -234,6 +234,11 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_curve_billed": N_("Billed"),
     "wb_curve_holds": N_("Holds it"),
     # Cash by month
+    "wb_cash": N_("Cash by month"),
+    "wb_cash_choice": N_("Platform, by its number"),
+    "wb_months_all": N_("Months of the version"),
+    "wb_deposit_final": N_("Of the final runs, paid by the deposit"),
+    "wb_deposit_experiments": N_("Of experiments, paid by the deposit"),
     "wb_months": N_("Months of a column"),
     "wb_columns": N_("Columns used"),
     "wb_weeks_one": N_("Weeks of the final runs"),

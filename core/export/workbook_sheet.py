@@ -90,7 +90,7 @@ class Book:
         self._book.set_properties({**texts, "created": made})
         self._book.set_calc_mode("auto")
 
-    def style(self, **properties: object) -> Any:
+    def style(self, **properties: Any) -> Any:
         """A format, made once."""
         key = tuple(sorted(properties.items()))
         if key not in self._styles:
@@ -98,9 +98,9 @@ class Book:
             self._styles[key] = self._book.add_format({**base, **properties})
         return self._styles[key]
 
-    def cell(self, form: str = "", **properties: object) -> Any:
+    def cell(self, number: str = "", **properties: Any) -> Any:
         """The format of a cell in a table: a number format of :data:`FORMATS`, a hairline below."""
-        return self.style(num_format=FORMATS[form], bottom=1, bottom_color=LINE, **properties)
+        return self.style(num_format=FORMATS[number], bottom=1, bottom_color=LINE, **properties)
 
     def sheet(self, name: str, widths: Sequence[float], *, freeze: tuple[int, int], tab: str = SLATE) -> Sheet:
         """A sheet in the order of the calls; ``widths`` of its columns, in characters."""
@@ -176,7 +176,7 @@ class Sheet:
         self.text(1, 0, line, self.book.style(font_color=MUTED))
 
     def heading(self, row: int, texts: Sequence[Message | str], columns: int, left: Sequence[int] = ()) -> None:
-        """The head of a part of a table: its name, and those of its columns, over a line; ``left``: columns of words."""
+        """The head of a part of a table: its name and those of its columns; ``left``: columns of words."""
         self._sheet.set_row(row, 30 if any(texts[1:]) else 20)
         line: dict[str, object] = {"bold": True, "bottom": 1, "bottom_color": AXIS, "valign": "bottom"}
         first = self.book.style(**line, font_size=11, font_color=SLATE)
@@ -200,7 +200,13 @@ class Sheet:
         self._sheet.data_validation(row, column, row, column, {**rule, "error_title": title[:32], "ignore_blank": True})
 
 
-def place(row: int, column: int, sheet: str = "") -> str:
+def place(row: int, column: int, *, absolute: bool = False) -> str:
     """A cell as a formula names it."""
-    cell: str = xl_rowcol_to_cell(row, column)
-    return f"'{sheet}'!{cell}" if sheet else cell
+    return str(xl_rowcol_to_cell(row, column, row_abs=absolute, col_abs=absolute))
+
+
+def span(row: int, column: int, last_row: int, last_column: int, sheet: str = "") -> str:
+    """Cells as a formula names them; of another ``sheet`` they stay where they are."""
+    if sheet:
+        return f"'{sheet}'!{xl_range_abs(row, column, last_row, last_column)}"
+    return f"{place(row, column)}:{place(last_row, last_column)}"

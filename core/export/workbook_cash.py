@@ -1,0 +1,254 @@
+"""The sheet of cash by month of one platform, which the reader chooses: live, as :mod:`core.economics.cashflow`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.economics.cashflow import (
+    AT_SETUP,
+    IN_EXPERIMENTS,
+    IN_FINAL,
+    IN_RUNS,
+    MOST_ROWS,
+    RENT,
+    STEPS,
+    CashFlow,
+    cashflow_of,
+    deposits,
+)
+from core.explain_inputs import named
+from core.export.workbook_bill import LABELS, rows_of
+from core.export.workbook_bill import NAME as BILL
+from core.export.workbook_columns import Column
+from core.export.workbook_sheet import INPUT_FILL, INPUT_INK, INPUT_LINE, MUTED, SLATE, Book, Sheet, place, span
+from core.report import Report
+
+NAME = "Cash by month"
+PARTS = (*AT_SETUP, *IN_EXPERIMENTS, *IN_FINAL, *IN_RUNS, "storage_usd", "people_usd")
+TOTAL, FIRST = 1, 2  # columns: the whole, and the first period
+CHOICE_ROW = 2
+SLACK = "0.000000001"
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where things stand on the sheet."""
+
+    sheet: Sheet
+    book: Book
+    amount: dict[str, str]  # of each part: its cell
+    calendar: dict[str, str]
+    until: int
+    money: str
+
+
+def _chosen(columns: Sequence[Column], report: Report) -> Column:
+    """The cheapest that competes; else the first with a bill, else the first."""
+    ranked = sorted(columns, key=lambda c: report.ranking.index(c.p.id))
+    return next((c for c in ranked if c.p.bills is not None), columns[0])
+
+
+def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool) -> None:
+    """The sheet. Every cell is empty where the platform chosen has no bill."""
+    c = _chosen(columns, report)
+    flow = cashflow_of(c.p, report.scenario, c.catalogue)
+    money = "cents" if cents else "usd"
+    sheet = book.sheet(NAME, [44, 16, *[12] * MOST_ROWS], freeze=(0, FIRST), tab="#8A96A3")
+    sheet.title(named("wb_cash"), named("wb_cash_line"))
+    look: dict[str, Any] = {"bg_color": INPUT_FILL, "font_color": INPUT_INK, "border": 1, "border_color": INPUT_LINE}
+    sheet.text(CHOICE_ROW, 0, named("wb_cash_choice"), book.cell(bold=True))
+    sheet.number(CHOICE_ROW, TOTAL, c.no, book.style(**look, locked=False, align="right"))
+    sheet.choose(CHOICE_ROW, TOTAL, [str(x.no) for x in columns])
+    book.define("cash_platform", NAME, CHOICE_ROW, TOTAL)
+    names = ",".join(f'"{_quoted(x.p.label)}"' for x in columns)
+    label = book.style(bold=True, font_color=SLATE)
+    sheet.formula(CHOICE_ROW, FIRST, f"CHOOSE(cash_platform,{names})", label, c.p.label)
+    _fill(sheet, book, columns, report, c, flow, money)
+
+
+def _quoted(text: str) -> str:
+    """A text inside a formula: short, on one line, its quotation marks doubled."""
+    return " ".join("".join(ch for ch in text if ch.isprintable()).split())[:60].replace('"', '""')
+
+
+def _fill(
+    sheet: Sheet, book: Book, columns: Sequence[Column], report: Report, c: Column, flow: CashFlow | None, money: str
+) -> None:
+    at, last = rows_of(report), LABELS + len(columns) - 1
+
+    def of_bill(key: str) -> str:
+        return f"INDEX({span(at[key], LABELS, at[key], last, BILL)},cash_platform)"
+
+    def of_inputs(name: str) -> str:
+        cells = ",".join(f"{name}_{x.no}" if x.curve is not None else '""' for x in columns)
+        return f"CHOOSE(cash_platform,{cells})"
+
+    row, muted = CHOICE_ROW + 2, book.cell(font_color=MUTED)
+    calendar: dict[str, str] = {}
+    scenario, rules = report.scenario, c.rules
+    one = 0.0 if flow is None else scenario.iterations * (c.p.wall_hours or 0.0) / 168.0
+    upfront, deposit = rules.upfront_share or 0.0, rules.deposit_share or 0.0
+    has = f"ISNUMBER({of_bill('cash')})"
+    months = "MAX(1,ROUNDUP({final}/weeks_per_month-" + SLACK + ",0))"
+    step = "ROUNDUP({months}/" + str(MOST_ROWS) + ",0)"
+    for size in reversed(STEPS):
+        step = f"IF({{months}}<={size * MOST_ROWS},{size},{step})"
+    n_months = 1 if flow is None else max(1, int(np.ceil(flow.calendar.final / (365.25 / 84) - 1e-9)))
+    groups = _groups(c, deposit, upfront)
+    used = len(flow.left_usd) if flow else None
+    plan: list[tuple[str, str, str, str, float | None]] = [
+        ("one", "wb_weeks_one", f"iterations*{of_bill('wall')}/hours_per_week", "number", one),
+        ("setup", "wb_end_setup", "setup_weeks", "number", flow and flow.calendar.setup),
+        ("experiments", "wb_end_experiments", "{setup}+(experiments-1+failed_share)*{one}", "number",
+         flow and flow.calendar.experiments),
+        ("final", "wb_end_final", "{experiments}+(1+evaluation_share)*{one}", "number", flow and flow.calendar.final),
+        ("months", "wb_months_all", months, "count", n_months),
+        ("step", "wb_months", step, "count", flow and flow.step_months),
+        ("used", "wb_columns", "ROUNDUP({months}/{step},0)", "count", used),
+        ("upfront", "wb_upfront", of_inputs("upfront_share"), "share", upfront),
+        ("deposit", "wb_deposit", of_inputs("deposit_share"), "share", deposit),
+    ]  # fmt: skip
+    cell = book.cell("number", align="right")
+    for key, label, formula, form, value in plan:
+        sheet.text(row, 0, named(label), muted)
+        text = formula.format(**calendar)
+        shown = None if flow is None else value
+        sheet.formula(row, TOTAL, f'IF({has},{text},"")', book.cell(form, align="right"), shown)
+        calendar[key] = place(row, TOTAL, absolute=True)
+        row += 1
+    row += 1
+    sheet.heading(row, [named("wb_by_month"), named("explain_total")], FIRST + MOST_ROWS)
+    until = row
+    head = book.style(num_format="0", bold=True, font_color=MUTED, bottom=1, align="right", valign="bottom")
+    for k in range(1, MOST_ROWS + 1):
+        formula = f'IF({has},IF({k}<={calendar["used"]},{k}*{calendar["step"]},""),"")'
+        there = flow is not None and used is not None and k <= used
+        sheet.formula(row, FIRST + k - 1, formula, head, k * flow.step_months if flow and there else None)
+    by_month = row + 1
+    so_far = by_month + len(PARTS) + 5
+    parts = [*PARTS, "credits_usd"]
+    amount = {name: place(by_month + i, TOTAL, absolute=True) for i, name in enumerate(parts)}
+    frame = _Frame(sheet, book, amount, calendar, until, money)
+    shares = so_far + len(parts) + 1
+    for i, (label, formula, value) in enumerate(_deposit_lines(frame, groups, shares)):
+        sheet.text(shares + i, 0, named(label), muted)
+        sheet.formula(
+            shares + i, TOTAL, f'IF({has},{formula},"")', book.cell("share", align="right"), value if flow else None
+        )
+    zeros = np.zeros(used or 0)
+    sheet.heading(so_far - 1, [named("wb_so_far")], FIRST + MOST_ROWS)
+    for i, name in enumerate(parts):
+        label = "wb_people" if name == "people_usd" else f"explain_{name}"
+        sheet.text(by_month + i, 0, named(label), book.cell())
+        sheet.text(so_far + i, 0, named(label), muted)
+        bill = c.p.bills["cash"] if c.p.bills is not None else None
+        whole = getattr(bill, name) if flow else None
+        sheet.formula(by_month + i, TOTAL, of_bill(name), book.cell(money, align="right"), whole)
+        values = flow.parts.get(name, zeros) if flow else zeros
+        paid = np.cumsum(values)
+        for k in range(MOST_ROWS):
+            spent = place(so_far + i, FIRST + k)
+            before = place(so_far + i, FIRST + k - 1) if k else "0"
+            here = place(until, FIRST + k)
+            there = k < len(values)
+            sheet.formula(
+                so_far + i, FIRST + k, f'IF({here}="","",{_so_far(frame, name, k, so_far, shares)})',
+                book.cell(money, align="right", font_color=MUTED), float(paid[k]) if there else None,
+            )  # fmt: skip
+            sheet.formula(
+                by_month + i, FIRST + k, f'IF({here}="","",{spent}-{before})', book.cell(money, align="right"),
+                float(values[k]) if there else None,
+            )  # fmt: skip
+    _sums(frame, by_month, len(parts), flow, of_bill("cash"), c)
+    del cell
+
+
+def _groups(c: Column, deposit: float, upfront: float) -> tuple[float, float]:
+    """The share of the final runs, and of experiments, that the deposit has paid."""
+    if c.p.bills is None:
+        return 0.0, 0.0
+    bill = c.p.bills["cash"]
+    parts = {name: float(getattr(bill, name)) for name in (*IN_FINAL, *IN_EXPERIMENTS)}
+    paid = deposits(parts, deposit, upfront)
+
+    def share(names: Sequence[str]) -> float:
+        room = (1.0 - upfront) * sum(max(0.0, parts[n]) for n in names)
+        return sum(paid.get(n, 0.0) for n in names) / room if room > 0 else 0.0
+
+    return share(IN_FINAL), share(IN_EXPERIMENTS)
+
+
+def _deposit_lines(f: _Frame, groups: tuple[float, float], row: int) -> list[tuple[str, str, float]]:
+    """How much of each group a deposit has paid, as :func:`core.economics.cashflow.deposits`."""
+
+    def rent(names: Sequence[str]) -> str:
+        return "(" + "+".join(f"MAX(0,{f.amount[n]})" for n in names) + ")"
+
+    kept = f"(1-{f.calendar['upfront']})"
+    all_of_it = f"{f.calendar['deposit']}*({rent(IN_FINAL)}+{rent(IN_EXPERIMENTS)})"
+    final, rest = f"({kept}*{rent(IN_FINAL)})", f"({kept}*{rent(IN_EXPERIMENTS)})"
+    first = place(row, TOTAL, absolute=True)
+    return [
+        ("wb_deposit_final", f"IF({final}>0,MIN(1,{all_of_it}/{final}),0)", groups[0]),
+        ("wb_deposit_experiments", f"IF({rest}>0,MIN(1,({all_of_it}-{first}*{final})/{rest}),0)", groups[1]),
+    ]
+
+
+def _so_far(f: _Frame, name: str, k: int, so_far: int, shares: int) -> str:
+    """What of a part is paid by the end of the period ``k``."""
+    amount, cal = f.amount[name], f.calendar
+    until = place(f.until, FIRST + k)
+    end = f"{until}*weeks_per_month"
+    parts = [*PARTS, "credits_usd"]
+    if name == "credits_usd":
+        rent = "+".join(place(so_far + parts.index(n), FIRST + k) for n in RENT)
+        spent = f"-MIN(-{amount},credits_share*({rent}))"
+    else:
+        start, stop = _span(name, cal)
+        even = f"{amount}*MIN(MAX({end}-{start},0),{stop}-{start})/({stop}-{start})"
+        spent = f"IF({stop}>{start},{even},IF({end}>{start},{amount},0))"
+        if name in (*IN_FINAL, *IN_EXPERIMENTS):
+            up = cal["upfront"]
+            deposit = f"{place(shares + (name in IN_EXPERIMENTS), TOTAL, absolute=True)}*(1-{up})*MAX(0,{amount})"
+            spent = (
+                f"{deposit}+IF({end}>{cal['setup']},{up}*{amount},0)"
+                f"+MIN((1-{up})*{spent},MAX(0,(1-{up})*{amount}-{deposit}))"
+            )
+    return f"IF({k + 1}={cal['used']},{amount},{spent})"
+
+
+def _span(name: str, cal: dict[str, str]) -> tuple[str, str]:
+    """The weeks from which and to which a part is spent."""
+    if name in AT_SETUP:
+        return "0", cal["setup"]
+    if name in IN_EXPERIMENTS:
+        return cal["setup"], cal["experiments"]
+    if name in IN_FINAL:
+        return cal["experiments"], cal["final"]
+    return (cal["setup"] if name in IN_RUNS else "0"), cal["final"]
+
+
+def _sums(f: _Frame, by_month: int, n: int, flow: CashFlow | None, whole: str, c: Column) -> None:
+    """Together, what is paid by then, and what is left in the bank."""
+    sheet, book, row = f.sheet, f.book, by_month + n
+    strong = book.cell(f.money, align="right", bold=True, font_color=SLATE)
+    labels = ("explain_total", "wb_paid", "wb_left_usd")
+    for i, label in enumerate(labels):
+        sheet.text(row + i, 0, named(label), book.cell(bold=True, font_color=SLATE))
+    total = c.p.bills["cash"].total_usd if c.p.bills is not None and flow else None
+    sheet.formula(row, TOTAL, whole, strong, total)
+    together = sum(flow.parts.values(), np.zeros(len(flow.left_usd))) if flow else np.zeros(0)
+    paid = np.cumsum(together)
+    for k in range(MOST_ROWS):
+        here, column, there = place(f.until, FIRST + k), FIRST + k, k < len(together)
+        month = f"SUM({span(by_month, column, row - 1, column)})"
+        before = f"{place(row + 1, column - 1)}+" if k else ""
+        left = f"cash_usd-burn_usd_per_month*{here}-{place(row + 1, column)}"
+        values = (together, paid, flow.left_usd if flow else paid)
+        for i, formula in enumerate((month, f"{before}{place(row, column)}", left)):
+            value = float(values[i][k]) if there else None
+            sheet.formula(row + i, column, f'IF({here}="","",{formula})', strong, value)
