@@ -8,17 +8,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from core import config_json
 from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
-from core.config_json import MAX_BYTES
 from core.files import unreadable
-from core.link import MAX_LINK_CHARS, params_of, read_link
+from core.link import MAX_LINK_CHARS, Decoded, params_of, read_link
 from core.messages import InputError, Message, message
 from core.model_config import ModelConfig, architecture_from_config
 from core.numbers import parse_count
 from core.own_run_text import parse_run, usable
 from core.platform_text import out_of_range, parse_platform
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, Scenario, platform_keys
+from core.scenario_file import MAX_BYTES, read, refusal
 from core.settle import DEFAULT_PRESET, allowed, checked, preset_scenario
 from core.tables import nearest
 from core.training.own_runs import mark
@@ -66,6 +67,7 @@ def add_options(e: argparse.ArgumentParser) -> None:
     """Add the options to a command's parser."""
     e.add_argument("--preset", metavar="ID", help=f"start from a row of presets.csv (default {DEFAULT_PRESET})")
     e.add_argument("--link", metavar="URL", help="start from a link")
+    e.add_argument("--scenario", metavar="FILE", help="start from a scenario file, as the page saves it")
     e.add_argument("--model", metavar="ID", help="a row of architectures.csv")
     e.add_argument("--config", metavar="FILE", help="the config.json of a model on Hugging Face, or one like it")
     e.add_argument("--params", metavar="N", help="total parameters, such as 70e9 or 70B")
@@ -112,13 +114,17 @@ def number_of(option: str, field: str, text: str) -> Any:
 
 
 def _base(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message, ...]]:
-    """What the options start from: a link with its own data, a preset, or the default."""
+    """What the options start from: a file or a link with its own data, a preset, or the default."""
+    given = [f"--{name}" for name in ("scenario", "link", "preset") if getattr(args, name) is not None]
+    if len(given) > 1:
+        raise conflict(*given[:2])
+    if args.scenario is not None:
+        catalogue, decoded, _ = scenario_file(args.scenario)
+        return catalogue, decoded.scenario, decoded.messages
     if args.link is None:
         catalogue = load_catalogue()
         preset = DEFAULT_PRESET if args.preset is None else args.preset
         return catalogue, preset_scenario(preset, catalogue), ()
-    if args.preset is not None:
-        raise conflict("--link", "--preset")
     if len(args.link) > MAX_LINK_CHARS:
         raise InputError(message("link_too_long_given", "error", size=len(args.link), limit=MAX_LINK_CHARS))
     params = params_of(args.link)
@@ -128,14 +134,27 @@ def _base(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message,
     return catalogue, decoded.scenario, decoded.messages
 
 
-def _config(path: str) -> ModelConfig:
-    """The model of a ``config.json``, no more of which is read than one can have."""
+def _content(path: str, most: int) -> bytes:
+    """The first ``most`` bytes of a file and one more, which tells a reader that it is too large."""
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
-    return architecture_from_config(data)
+
+
+def scenario_file(path: str) -> tuple[Catalogue, Decoded, dict[str, str]]:
+    """The facts, the scenario and what else a scenario file says; :class:`InputError` where it is none."""
+    catalogue, decoded, beside = read(_content(path, MAX_BYTES))
+    problem = refusal(decoded)
+    if problem is not None:
+        raise InputError(message("scenario_file_refused", "error", "scenario", file=path, problem=problem))
+    return catalogue, decoded, beside
+
+
+def _config(path: str) -> ModelConfig:
+    """The model of a ``config.json``, no more of which is read than one can have."""
+    return architecture_from_config(_content(path, config_json.MAX_BYTES))
 
 
 def conflict(first: str, second: str) -> InputError:
