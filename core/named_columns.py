@@ -28,6 +28,7 @@ READ = {
     "migration_typical": ("size_id", "pattern_id", "sites"),
     "migration_risks": ("risk_id", "risk", "likelihood", "effect", "mitigation", "order"),
     "migration_symptoms": ("symptom_id", "symptom", "patterns", "check", "remedy", "order"),
+    "model_changes": ("model_version", "order", "date", "kind", "what", "source"),
     "effort_reports": ("who", "engineer_days"),
     "slices": ("accelerator_id", "chips", "shape", "sold_as", "unit"),
     "aliases": ("alias", "accelerator_id", "chips", "kind"),

@@ -21,7 +21,7 @@ from pathlib import Path
 from core.checks import check
 from core.messages import InputError, message
 from core.tables import DATA, nearest, read_bytes, read_schema, read_tables
-from core.upgrade import added
+from core.upgrade import OF_THE_CODE, added
 
 SHORT_HASH = 8
 NAME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(\.[2-9])?")  # in the order of the alphabet, the oldest first
@@ -33,8 +33,9 @@ log = logging.getLogger(__name__)
 
 
 def _files(directory: Path) -> list[Path]:
-    """schema.csv and the tables it describes, in a fixed order."""
-    return [directory / f"{name}.csv" for name in sorted({"schema", *read_schema(directory, added("schema"))[1]})]
+    """schema.csv and the tables of facts that it describes, in a fixed order."""
+    described = {"schema", *read_schema(directory, added("schema"))[1]}
+    return [directory / f"{name}.csv" for name in sorted(described - set(OF_THE_CODE))]
 
 
 def content_hash(directory: Path) -> str:

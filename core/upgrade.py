@@ -7,6 +7,7 @@ required; never take one away. Cells are written as in the CSV files, "" where n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
 
 from core.tables import SCHEMA, Cells, Column, Table, columns_by_table, read_cells, typed
@@ -172,6 +173,9 @@ LATER_TABLES = (
 )
 """Tables about the model rather than about a day, added since: a snapshot without one has today's."""
 
+OF_THE_CODE = ("model_changes",)
+"""Tables about the code: kept with no snapshot and in no hash of one, as each is read beside today's."""
+
 
 def added(table: str) -> dict[str, str]:
     """Columns of a table that a kept snapshot may lack, with the cell that stands for them."""
@@ -184,6 +188,8 @@ def _described(folder: Path, current: Path) -> tuple[Table, dict[str, tuple[Colu
     today = {
         (row.get("table", ""), row.get("column", "")): row for row in read_cells(current / "schema.csv", SCHEMA)[0]
     }
+    facts = [row.get("table", "") not in OF_THE_CODE for row in cells]
+    cells, lines = list(compress(cells, facts)), list(compress(lines, facts))
     own = {(row.get("table", ""), row.get("column", "")) for row in cells}
     tables = {table for table, _ in own}
     needed = {place: row.get("must_hold", "") for place, row in today.items()}
@@ -191,7 +197,7 @@ def _described(folder: Path, current: Path) -> tuple[Table, dict[str, tuple[Colu
         row["must_hold"] = needed.get((row.get("table", ""), row.get("column", "")), "")
     for (table, column), row in today.items():
         if (table, column) not in own and (
-            (table, column) in COLUMNS or (table in (*ROWS, *LATER_TABLES) and table not in tables)
+            (table, column) in COLUMNS or (table in (*ROWS, *LATER_TABLES, *OF_THE_CODE) and table not in tables)
         ):
             cells.append(dict(row))
             lines.append(lines[-1] + 1)
@@ -212,7 +218,7 @@ def read_kept(folder: Path, current: Path) -> dict[str, Table]:
         lines: list[int] = []
         if any(table == name for table, _ in own):
             cells, lines = read_cells(folder / f"{name}.csv", described, lacking)
-        elif name in LATER_TABLES:
+        elif name in (*LATER_TABLES, *OF_THE_CODE):
             cells, lines = read_cells(current / f"{name}.csv", described, lacking)
         for row in _missing_rows(name, described, cells):
             cells.append(row)

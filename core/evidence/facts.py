@@ -26,7 +26,7 @@ STALE_DAYS = 90
 
 CHIP_TABLE = "accelerators"
 CHIP_ID = "accelerators.id"
-NOT_FACTS = frozenset({"schema", CHIP_TABLE, "offers", "runs", "presets", "publishers"})
+NOT_FACTS = frozenset({"schema", CHIP_TABLE, "offers", "runs", "presets", "publishers", "model_changes"})
 """Tables that are shown in another way, or hold no facts (examples)."""
 
 SOURCE_COLUMNS = ("source", "sources")

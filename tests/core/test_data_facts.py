@@ -12,7 +12,7 @@ from core.link import preset_scenario
 from core.scenario import platform_keys
 from core.tables import DATA
 from core.training.workload import params_from_architecture
-from core.upgrade import LATER_TABLES, ROWS
+from core.upgrade import LATER_TABLES, OF_THE_CODE, ROWS
 
 FIRST_RELEASE_ROWS = {"accelerators": 48, "offers": 392, "runs": 1124, "slices": 78, "other_costs": 56, "presets": 10}
 
@@ -150,7 +150,7 @@ peak_limits.max_ratio 24 124.38
 def test_no_figure_of_the_first_release_has_changed(released: Catalogue):
     found, lent = {}, {row["cost_id"] for row in ROWS["other_costs"]}
     for name, table in released.tables.items():
-        if name in ("schema", "offer_rules", *LATER_TABLES):  # all but the first are lent to it
+        if name in ("schema", "offer_rules", *LATER_TABLES, *OF_THE_CODE):  # all but the first are lent to it
             continue
         for column in (c.column for c in table.columns if c.type in ("integer", "number")):
             values = [row[column] for row in table.rows if row[column] is not None and row.get("cost_id") not in lent]

@@ -54,6 +54,20 @@ def kept_presets(copy: Copy) -> int:
     return len(old.presets)
 
 
+def test_what_changed_in_the_model_is_read_beside_any_snapshot_and_kept_with_none(copy: Copy):
+    """A better sentence about the code makes no other data: links to them stay what they were."""
+    kept = Copy(copy.directory / "snapshots" / DAY)
+    assert not kept.path("model_changes").exists()
+    before = snapshot.snapshot_id(copy.directory)
+    copy.edit("model_changes", lambda r: r["model_version"] == "2", what="Said better.")
+    assert snapshot.snapshot_id(copy.directory) == before == DAY
+    old, new = load_catalogue(DAY, copy.directory), load_catalogue(directory=copy.directory)
+    assert old.tables["model_changes"].rows == new.tables["model_changes"].rows
+    assert "Said better." in [row["what"] for row in old.tables["model_changes"].rows]
+    kept.edit("schema", lambda r: (r["table"], r["column"]) == ("model_changes", "what"), max="1")
+    assert load_catalogue(DAY, copy.directory).tables["model_changes"].rows == new.tables["model_changes"].rows
+
+
 def test_freezing_writes_the_hash_and_holds_to_it(copy: Copy):
     first = snapshot.content_hash(copy.directory)
     assert snapshot.pinned_hashes(copy.directory) == {DAY: first}
