@@ -6,6 +6,7 @@ from core.sentences import N_
 
 FILE_SENTENCES: dict[str, str] = {
     # A scenario as a file (core.scenario_file)
+    "scenario_file_opened": N_("{file} is shown; the browser's Back button brings back what was here."),
     "scenario_file_refused": N_("{file} is no scenario. {problem}"),
     "scenario_file_large": N_("The file has more than the {limit:int} bytes that a scenario can have."),
     "scenario_file_long": N_("The file's values have {size:int} characters, and a scenario at most {limit:int}."),

@@ -47,6 +47,7 @@ class Desk:
     catalogue: Catalogue
     scenario: Scenario
     messages: tuple[Message, ...] = ()
+    said: tuple[Message, ...] = ()  # what a change that a button asked for has to say
     report: Report | None = None  # the last answer; a control may build on it
     language: str = "en"
     view: dict[str, str] = field(default_factory=dict)
@@ -210,11 +211,12 @@ def take_all(changes: Mapping[str, object], desk: Desk) -> None:
             desk.controls[key].take(values, value, desk)
         except ValueError:
             desk.unread[key] = str(value)
+    desk.said = ()
     for wanted in desk.pending:
         wanted(values, desk)
     desk.pending.clear()
     decoded = settle(values, desk.catalogue)
-    desk.scenario, desk.messages = decoded.scenario, decoded.messages
+    desk.scenario, desk.messages = decoded.scenario, (*desk.said, *decoded.messages)
 
 
 def later(wanted: Change) -> None:

@@ -13,7 +13,7 @@ from core.numbers import NBSP, parse_count, usd_short
 from core.report import Report
 from core.scenario import Match, MfuScope, Scenario
 from core.settle import base_scenario
-from ui import address, controls, markup, slider_wording
+from ui import address, controls, markup, scenario_files, slider_wording
 from ui.controls import Control, Desk, Values, plain, use, write_count
 from ui.frame import View, escape
 
@@ -104,6 +104,9 @@ def draw(view: View) -> None:
                 if links.open:
                     with links:
                         _copy_link(view)
+                        scenario_files.draw_open(view)
+                else:
+                    scenario_files.forget()
         if scenario.mfu is not None:
             _own_mfu(view)
 
@@ -229,6 +232,7 @@ def _copy_link(view: View) -> None:
         "move_engineers": t("engineers on the move"),
         "move_hiring_usd": t("hiring"),
         "move_week_value_usd": t("cost of a week late"),
+        "memo": t("your words on the memo"),
     }
     listed = ", ".join(names.get(name, name) for name in kept)
     st.markdown(
@@ -242,7 +246,8 @@ def _copy_link(view: View) -> None:
 
 
 def _both_forms(view: View, *, private: bool) -> None:
-    """The short link to copy and, under it, the same with every value readable."""
+    """The short link to copy, the same with every value readable, and a file that says as much."""
     st.code(address.short(view.report, view.catalogue, view.desk.view, private=private), language=None)
     st.markdown(view.t(":small[:gray[The same link with every value readable:]]"))
     st.code(address.link(view.report, view.catalogue, view.desk.view, private=private), language=None)
+    scenario_files.save_button(view, private=private)

@@ -1,0 +1,102 @@
+"""A scenario as a file: saving it with or without company numbers, and opening one in place of what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.catalogue import Catalogue
+from core.messages import Message, message
+from core.report import Report
+from core.scenario import Scenario
+from core.scenario_file import MIME, SUFFIX, read, refusal, write
+from ui import address, controls
+from ui.controls import Desk, Values, fields_of
+from ui.frame import View, escape
+from ui.upload import MAX_UPLOAD_MB
+
+_TURN = "scenario_file_turn"  # an upload that was taken gives way to an empty one
+_REFUSED = "scenario_file_refused"
+MAX_NAME = 60
+
+
+def save_button(view: View, *, private: bool) -> None:
+    """A button that saves the scenario; the file is written when it is pressed."""
+    label = view.t("Save with company numbers") if private else view.t("Save as a file")
+    st.download_button(
+        label,
+        data=_text_of(view.report, view.catalogue, dict(view.desk.view), private=private),
+        file_name=file_name(view.report),
+        mime=MIME,
+        key=f"save_scenario_{'private' if private else 'public'}",
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _text_of(report: Report, catalogue: Catalogue, view: dict[str, str], *, private: bool) -> Callable[[], bytes]:
+    return lambda: write(report, catalogue, view, private=private).encode()
+
+
+def file_name(report: Report) -> str:
+    """``scenario-continue-70b-2026-12-01.toml``: which example it began as, and the day of its data."""
+    preset = report.scenario.preset.replace("_", "-")
+    return f"scenario-{preset}-{report.snapshot.split('+')[0]}{SUFFIX}"
+
+
+def draw_open(view: View) -> None:
+    """The upload of a file that takes the place of what is shown, and why the last one did not."""
+    problem: Message | None = st.session_state.get(_REFUSED)
+    if problem is not None:
+        st.markdown(f":small[:red[:material/error: {escape(view.t.message(problem))}]]")
+    st.file_uploader(
+        view.t("Open a scenario file"),
+        type=[SUFFIX.removeprefix(".")],
+        key=_key(),
+        on_change=_open,
+        max_upload_size=MAX_UPLOAD_MB,
+        help=view.t("It takes the place of what is shown, with the data it was made with. Back undoes it."),
+    )
+
+
+def forget() -> None:
+    """The complaint about the last file goes when its place is closed."""
+    st.session_state.pop(_REFUSED, None)
+
+
+def _key() -> str:
+    return f"scenario_file_{st.session_state.get(_TURN, 0)}"
+
+
+def _open() -> None:
+    """Callback: what the file holds is the scenario, or why not."""
+    file = st.session_state.get(_key())
+    st.session_state.pop(_REFUSED, None)
+    if file is None:
+        return
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
+    name = str(file.name)[:MAX_NAME]
+    catalogue, decoded, beside = read(bytes(file.getvalue()))
+    problem = refusal(decoded)
+    if problem is not None:
+        st.session_state[_REFUSED] = message("scenario_file_refused", "error", file=name, problem=problem)
+        return
+    _, view = address.split(beside)
+    note = message("scenario_file_opened", "note", file=name)
+    put(decoded.scenario, catalogue, view, (note, *decoded.messages))
+
+
+def put(scenario: Scenario, catalogue: Catalogue, view: dict[str, str], said: tuple[Message, ...]) -> None:
+    """For callbacks: a scenario with its own data takes the place of the current one, and ``said`` is told."""
+
+    def replace_all(values: Values, desk: Desk) -> None:
+        values.update(fields_of(scenario))
+        desk.catalogue = catalogue
+        desk.view.update(view)
+        desk.unread.clear()
+        desk.benched.clear()
+        desk.said = said
+
+    controls.later(replace_all)
