@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.catalogue import Catalogue
 from core.link import full_link, short_link
+from core.memo import TEXT_PARAMS
 from core.packed_link import PARAM, expand
 from core.report import Report
 from core.scenario import PRIVATE_FIELDS, Scenario
@@ -23,6 +24,7 @@ LANGUAGE_PARAM = "lang"
 # How a page is looked at; no part of the scenario.
 VIEW_PARAMS = ("axis", "path", "done", "skill", "size", "agents", "today", "target")
 _VIEW_VALUE_LENGTH = 16
+MAX_TEXT_CHARS = 400  # of an author's text that is looked at; what is kept of it is shorter
 
 
 def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -43,6 +45,9 @@ def split(params: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         elif name in migration_inputs.PARAMS:
             if value:
                 view[name] = value[: migration_inputs.MAX_CHARS]  # what it is, settles like a scenario's number
+        elif name in TEXT_PARAMS or name == "paper":
+            if value:
+                view[name] = value[:MAX_TEXT_CHARS]  # cleaned when it settles
         elif name in VIEW_PARAMS:
             if value.isascii() and value.isalpha() and len(value) <= _VIEW_VALUE_LENGTH:
                 view[name] = value
@@ -108,4 +113,6 @@ def left_out(scenario: Scenario, view: Mapping[str, str]) -> tuple[str, ...]:
     if any(p.quote_usd_per_chip_hour is not None for p in scenario.platforms):
         names.append("quotes")
     names += [param for param in sorted(migration_inputs.PRIVATE_PARAMS) if param in view]
+    if any(param in view for param in TEXT_PARAMS):
+        names.append("memo")
     return tuple(names)

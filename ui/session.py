@@ -8,11 +8,13 @@ import streamlit as st
 
 from core.estimate import estimate
 from core.link import encode, read_link
+from core.messages import Message
 from ui import (
     address,
     bill_controls,
     controls,
     cost_controls,
+    memo_controls,
     migration_controls,
     platform_chooser,
     scaling_inputs,
@@ -25,7 +27,13 @@ from ui.i18n import Translator, choose_language
 from ui.theme import Scheme
 
 _IN_FRAME = (*sidebar.CONTROLS, *platform_chooser.CONTROLS, *strip.CONTROLS)
-_ON_PAGES = (*cost_controls.CONTROLS, *bill_controls.CONTROLS, *scaling_inputs.CONTROLS, *migration_controls.CONTROLS)
+_ON_PAGES = (
+    *cost_controls.CONTROLS,
+    *bill_controls.CONTROLS,
+    *scaling_inputs.CONTROLS,
+    *migration_controls.CONTROLS,
+    *memo_controls.CONTROLS,
+)
 CONTROLS: Mapping[str, Control] = {control.key: control for control in (*_IN_FRAME, *_ON_PAGES)}
 
 
@@ -44,13 +52,18 @@ def start_run(page: str) -> Desk:
     if desk is None:
         catalogue, decoded = read_link(params)
         desk = st.session_state[DESK] = Desk(CONTROLS, catalogue, decoded.scenario, decoded.messages, view=view)
-        desk.messages += migration_controls.settle(desk.view)
+        desk.messages += _settled(desk.view)
     else:
         _follow(desk, params, view, new_page=desk.page != page)
     desk.drawn.clear()
     desk.page = page
     desk.language = choose_language(desk.view.get(address.LANGUAGE_PARAM), st.context.locale)
     return desk
+
+
+def _settled(view: dict[str, str]) -> tuple[Message, ...]:
+    """Bring what pages keep in the view into its limits, and say what was changed."""
+    return (*migration_controls.settle(view), *memo_controls.settle(view))
 
 
 def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_page: bool) -> None:
@@ -73,7 +86,7 @@ def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_pag
         controls.take_all(changes, desk)
     else:
         return
-    desk.messages += migration_controls.settle(desk.view)
+    desk.messages += _settled(desk.view)
 
 
 def answer(t: Translator, desk: Desk) -> View:

@@ -24,11 +24,12 @@ FILES = {  # by address, in the order of the navigation
     "cost": "2_cost.py",
     "scaling": "3_scaling.py",
     "migration": "4_migration.py",
+    "memo": "5_memo.py",
     "evidence": "6_evidence.py",
 }
 UNDER_MORE = ("evidence",)
-WITHOUT_STRIP = ("evidence",)
-"""Pages that answer no scenario, and so have no sliders under their verdict."""
+WITHOUT_STRIP = ("memo", "evidence")
+"""Pages without sliders under their verdict: a document, and those that answer no scenario."""
 
 
 def pages(t: Translator) -> list[tuple[st.Page, str]]:
@@ -38,6 +39,7 @@ def pages(t: Translator) -> list[tuple[st.Page, str]]:
         "cost": t("Cost"),
         "scaling": t("Scaling"),
         "migration": t("Migration"),
+        "memo": t("Memo"),
         "evidence": t("Evidence"),
     }
     return [

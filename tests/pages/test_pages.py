@@ -30,9 +30,10 @@ PAGES = (
     "pages/2_cost.py",
     "pages/3_scaling.py",
     "pages/4_migration.py",
+    "pages/5_memo.py",
     "pages/6_evidence.py",
 )
-WITHOUT_STRIP = ("pages/6_evidence.py",)
+WITHOUT_STRIP = ("pages/5_memo.py", "pages/6_evidence.py")
 SORRY = "This view could not be drawn"
 
 HOSTILE = {

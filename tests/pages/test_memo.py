@@ -1,0 +1,73 @@
+"""The Memo page: what the author writes is on the paper, in the address, and in no public link."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+from streamlit.testing.v1 import AppTest
+
+from core.memo import LIMITS
+from core.packed_link import expand
+from tests.pages.test_pages import in_order, opened, param, text
+
+PAGE = "pages/5_memo.py"
+HOSTILE = "<script>alert(1)</script>"
+
+
+def paper(app: AppTest) -> str:
+    """The HTML of the paper."""
+    return "\n".join(str(part.value) for part in app.get("html") if 'class="cm"' in str(part.value))
+
+
+def held(app: AppTest) -> dict[str, str]:
+    """What the link on the paper says."""
+    found = re.search(r'<a href="([^"]+)"|Live scenario: ([^< ]+)', paper(app))
+    assert found, "no link on the paper"
+    params, problem = expand(dict(parse_qsl(urlsplit(found[1] or found[2]).query)))
+    assert problem is None
+    return params
+
+
+def test_what_the_author_writes_is_on_the_paper_and_in_the_address_and_in_no_public_link() -> None:
+    app = opened(PAGE)
+    app.text_input(key="w_company").set_value("Näher & Söhne").run()
+    app.text_input(key="w_author").set_value("Ada").run()
+    in_order(app)
+    assert "Näher &amp; Söhne" in paper(app) and "Ada" in paper(app)
+    assert param(app, "company") == "Näher & Söhne" and param(app, "author") == "Ada"
+    assert not {"company", "author"} & held(app).keys()
+    assert held(app)["preset"] == "continue_70b"
+
+
+def test_the_words_outlive_a_visit_to_another_page_and_can_be_emptied() -> None:
+    app = opened(PAGE, company="Acme", milestone="Loss at 2.1")
+    assert "Acme" in paper(app) and "Loss at 2.1" in paper(app)
+    app.switch_page("pages/2_cost.py").run()
+    assert param(app, "company") == "Acme"
+    app.switch_page(PAGE).run()
+    assert app.text_input(key="w_company").value == "Acme"
+    app.text_input(key="w_company").set_value("").run()
+    in_order(app)
+    assert "company" not in app.query_params and "Acme" not in paper(app)
+    assert "Loss at 2.1" in paper(app)
+
+
+def test_hostile_words_are_shown_as_they_are_and_cut() -> None:
+    app = opened(PAGE, company=HOSTILE, memo_title="x" * 5000, author="\u202eevil\u202c", reviewer="שלום", owner="张三")
+    in_order(app)
+    html = paper(app)
+    assert HOSTILE not in html and "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "x" * (LIMITS["title"] - 1) + "…" in html and "x" * LIMITS["title"] not in html
+    assert "\u202e" not in html
+    assert re.search(r"<bdi>[^<]*שלום[^<]*</bdi>", html), "right-to-left text must not turn the line around"
+    assert len(param(app, "memo_title")) == LIMITS["title"]
+
+
+def test_a_paper_that_is_not_known_is_said_and_a_known_one_travels() -> None:
+    app = opened(PAGE, paper="a5")
+    assert 'paper: "a5" is not a choice; a4 is used.' in text(app).replace("\\", "")
+    assert "paper" not in app.query_params
+    app.button_group(key="w_paper").set_value("letter").run()
+    in_order(app)
+    assert param(app, "paper") == "letter" and held(app)["paper"] == "letter"
