@@ -25,6 +25,7 @@ from core.export.workbook_bill import LABELS, rows_of
 from core.export.workbook_bill import NAME as BILL
 from core.export.workbook_columns import Column
 from core.export.workbook_sheet import INPUT_FILL, INPUT_INK, INPUT_LINE, MUTED, SLATE, Book, Sheet, place, span
+from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH
 from core.report import Report
 
 NAME = "Cash by month"
@@ -90,29 +91,31 @@ def _fill(
     row, muted = CHOICE_ROW + 2, book.cell(font_color=MUTED)
     calendar: dict[str, str] = {}
     scenario, rules = report.scenario, c.rules
-    one = 0.0 if flow is None else scenario.iterations * (c.p.wall_hours or 0.0) / 168.0
+    one = 0.0 if flow is None else scenario.iterations * (c.p.wall_hours or 0.0) / HOURS_PER_WEEK
     upfront, deposit = rules.upfront_share or 0.0, rules.deposit_share or 0.0
     has = f"ISNUMBER({of_bill('cash')})"
     months = "MAX(1,ROUNDUP({final}/weeks_per_month-" + SLACK + ",0))"
     step = "ROUNDUP({months}/" + str(MOST_ROWS) + ",0)"
     for size in reversed(STEPS):
         step = f"IF({{months}}<={size * MOST_ROWS},{size},{step})"
-    n_months = 1 if flow is None else max(1, int(np.ceil(flow.calendar.final / (365.25 / 84) - 1e-9)))
+    n_months = 1 if flow is None else max(1, int(np.ceil(flow.calendar.final / WEEKS_PER_MONTH - 1e-9)))
     groups = _groups(c, deposit, upfront)
     used = len(flow.left_usd) if flow else None
+    setup, before, end, months_of = (
+        (flow.calendar.setup, flow.calendar.experiments, flow.calendar.final, flow.step_months) if flow else [None] * 4
+    )
     plan: list[tuple[str, str, str, str, float | None]] = [
         ("one", "wb_weeks_one", f"iterations*{of_bill('wall')}/hours_per_week", "number", one),
-        ("setup", "wb_end_setup", "setup_weeks", "number", flow and flow.calendar.setup),
+        ("setup", "wb_end_setup", "setup_weeks", "number", setup),
         ("experiments", "wb_end_experiments", "{setup}+(experiments-1+failed_share)*{one}", "number",
-         flow and flow.calendar.experiments),
-        ("final", "wb_end_final", "{experiments}+(1+evaluation_share)*{one}", "number", flow and flow.calendar.final),
+         before),
+        ("final", "wb_end_final", "{experiments}+(1+evaluation_share)*{one}", "number", end),
         ("months", "wb_months_all", months, "count", n_months),
-        ("step", "wb_months", step, "count", flow and flow.step_months),
+        ("step", "wb_months", step, "count", months_of),
         ("used", "wb_columns", "ROUNDUP({months}/{step},0)", "count", used),
         ("upfront", "wb_upfront", of_inputs("upfront_share"), "share", upfront),
         ("deposit", "wb_deposit", of_inputs("deposit_share"), "share", deposit),
     ]  # fmt: skip
-    cell = book.cell("number", align="right")
     for key, label, formula, form, value in plan:
         sheet.text(row, 0, named(label), muted)
         text = formula.format(**calendar)
@@ -152,7 +155,7 @@ def _fill(
         paid = np.cumsum(values)
         for k in range(MOST_ROWS):
             spent = place(so_far + i, FIRST + k)
-            before = place(so_far + i, FIRST + k - 1) if k else "0"
+            last = place(so_far + i, FIRST + k - 1) if k else "0"
             here = place(until, FIRST + k)
             there = k < len(values)
             sheet.formula(
@@ -160,11 +163,10 @@ def _fill(
                 book.cell(money, align="right", font_color=MUTED), float(paid[k]) if there else None,
             )  # fmt: skip
             sheet.formula(
-                by_month + i, FIRST + k, f'IF({here}="","",{spent}-{before})', book.cell(money, align="right"),
+                by_month + i, FIRST + k, f'IF({here}="","",{spent}-{last})', book.cell(money, align="right"),
                 float(values[k]) if there else None,
             )  # fmt: skip
     _sums(frame, by_month, len(parts), flow, of_bill("cash"), c)
-    del cell
 
 
 def _groups(c: Column, deposit: float, upfront: float) -> tuple[float, float]:

@@ -168,8 +168,10 @@ def lines(report: Report) -> list[tuple[str, list[Line]]]:
     load = report.workload
     usd = "usd"
 
-    def money(key: str, label: str, formula: str, value: Callable[[Column], Value], how: str, **more: bool) -> Line:
-        return Line(key, label, "usd", usd, formula, value, how, priced=True, **more)
+    def money(
+        key: str, label: str, formula: str, value: Callable[[Column], Value], how: str, *, strong: bool = False
+    ) -> Line:
+        return Line(key, label, "usd", usd, formula, value, how, priced=True, strong=strong)
 
     def part(name: str, formula: str, label: str = "") -> Line:
         key, short = f"{name}_usd", label or f"explain_{name}_usd"
@@ -238,7 +240,7 @@ def lines(report: Report) -> list[tuple[str, list[Line]]]:
     provider = [
         Line("price", "wb_price_then", "usd_chip_h", "price",
              lambda c: "price_#*(1+price_change)" if c.moves else "price_#",
-             lambda c: c.p.price_usd_per_chip_hour, "wb_how_price", priced=True),
+             lambda c: c.p.price_usd_per_chip_hour, "wb_how_price", priced=True, name="billed_price"),
         money("run", "wb_run_usd", "[paid]*[price]*iterations", _x(_run_usd), "wb_how_run_usd"),
         part("chips", "[run]"),
         part("experiments", "[run]*(experiments-1)"),

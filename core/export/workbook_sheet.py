@@ -127,6 +127,10 @@ class Book:
         made.protect("", {**options, "select_unlocked_cells": True})
         return Sheet(self, made, name)
 
+    def chart(self, kind: str) -> Any:
+        """A chart, not yet on a sheet."""
+        return self._book.add_chart({"type": kind})
+
     def define(self, name: str, sheet: str, row: int, column: int, last_row: int | None = None) -> None:
         """Call a cell, or the cells of a column down to ``last_row``, by a name."""
         area = xl_range_abs(row, column, row if last_row is None else last_row, column)
@@ -185,6 +189,27 @@ class Sheet:
         for column in range(columns):
             text = texts[column] if column < len(texts) else ""
             self.text(row, column, text, first if column == 0 else words if column in left else numbers)
+
+    def bars(self, row: int, column: int, names: str, values: str, title: Message | str) -> None:
+        """A chart of horizontal bars that follows its cells, its corner at a cell."""
+        chart = self.book.chart("bar")
+        fill = {"color": SLATE}
+        chart.add_series({"categories": f"={names}", "values": f"={values}", "fill": fill, "gap": 60})
+        font = {"name": FONT, "size": 9, "color": MUTED}
+        chart.set_title({"name": safe_text(self.words(title)), "name_font": {**font, "size": 11, "bold": True}})
+        chart.set_legend({"none": True})
+        chart.set_y_axis({"reverse": True, "num_font": font, "line": {"color": AXIS}, "major_tick_mark": "none"})
+        chart.set_x_axis(
+            {
+                "num_font": font,
+                "num_format": "$#,##0",
+                "line": {"none": True},
+                "major_gridlines": {"visible": True, "line": {"color": LINE}},
+                "min": 0,
+            }
+        )
+        chart.set_size({"width": 620, "height": 300})
+        self._sheet.insert_chart(row, column, chart, {"object_position": 3, "x_offset": 10})
 
     def height(self, row: int, points: float) -> None:
         """How high a row is."""
