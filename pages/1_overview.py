@@ -10,9 +10,9 @@ from ui import (
     answer_cards,
     explain,
     frame,
-    markup,
     money_tables,
     python_card,
+    saving,
     table_frames,
     tables,
     ways_table,
@@ -28,18 +28,21 @@ frame.old_data(view)
 panels = explain.Panels(report, view.catalogue, "o", t)
 st.html(tables.overview_table(report, view.scheme, t, panels))
 
-both = (cost_time_chart(report, curves(report, view.catalogue), view.scheme, t), flip_chart(report, view.scheme, t))
+lines = curves(report, view.catalogue)
+both = (
+    view.drawn(lambda scheme: cost_time_chart(report, lines, scheme, t)),
+    view.drawn(lambda scheme: flip_chart(report, scheme, t)),
+)
 # A chart with nothing to draw leaves its place to the other; when neither has anything, the first one says why.
 charts = [chart for chart in both if chart.figure is not None] or list(both[:1])
 with st.container(key="cards"):
-    st.html(markup.CARDS)
     for column, chart in zip(st.columns(len(charts), gap="small"), charts, strict=True):
         with column:
-            frame.chart_card(chart)
+            frame.chart_card(view, chart)
 
 
 def basis() -> None:
-    """What the numbers rest on, and the tables behind the charts."""
+    """What the numbers rest on, and the tables of the page."""
     st.html(money_tables.facts_table(report, view.scheme, t))
     platforms = table_frames.table_only(
         "platforms", t("platforms side by side"), lambda: table_frames.platforms_frame(report)
@@ -47,7 +50,7 @@ def basis() -> None:
     ways = table_frames.table_only(
         "ways", t("cheaper ways"), lambda: table_frames.ways_frame(cheaper_ways(report, view.catalogue))
     )
-    frame.downloads(view, [*charts, platforms, ways])
+    saving.tables(view, (platforms, ways))
 
 
 answer_cards.draw(view)

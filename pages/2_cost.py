@@ -8,7 +8,7 @@ from core.curves import cost_against
 from core.economics.commitment import commitment_of
 from core.economics.tornado import tornado
 from core.economics.verdict import cost_verdict
-from ui import bill_controls, cost_controls, cost_depth, explain, frame, markup, money_tables, python_card, wording
+from ui import bill_controls, cost_controls, cost_depth, explain, frame, money_tables, python_card, wording
 from ui.charts import bill_chart, commitment_chart, sweep_chart, tornado_chart
 
 view = frame.current()
@@ -21,28 +21,25 @@ panels = explain.Panels(report, view.catalogue, "c", t)
 st.html(money_tables.figure_strip(report, t, panels))
 
 commitment = commitment_of(report.focus, report.scenario, view.catalogue)
-bill = bill_chart(report, view.scheme, t, bill_controls.uplift_short(view))
-sweep = sweep_chart(report, cost_against(report, cost_controls.chosen_axis(view), view.catalogue), view.scheme, t)
-swings = tornado_chart(report, tornado(report, view.catalogue), view.scheme, t)
-commit = commitment_chart(report, commitment, view.scheme, t)
+beside, swings = bill_controls.uplift_short(view), tornado(report, view.catalogue)
+against = cost_against(report, cost_controls.chosen_axis(view), view.catalogue)
 with st.container(key="cards"):
-    st.html(markup.CARDS)
     left, right = st.columns(2, gap="small")
     with left:
-        frame.chart_card(bill)
+        frame.chart_card(view, view.drawn(lambda scheme: bill_chart(report, scheme, t, beside)))
     with right:
-        frame.chart_card(sweep, selector=lambda: cost_controls.axis(view))
+        sweep = view.drawn(lambda scheme: sweep_chart(report, against, scheme, t))
+        frame.chart_card(view, sweep, selector=lambda: cost_controls.axis(view))
     left, right = st.columns(2, gap="small")
     with left:
-        frame.chart_card(swings)
+        frame.chart_card(view, view.drawn(lambda scheme: tornado_chart(report, swings, scheme, t)))
     with right:
-        frame.chart_card(commit)
+        frame.chart_card(view, view.drawn(lambda scheme: commitment_chart(report, commitment, scheme, t)))
 
 
 def lines() -> None:
-    """The bill in full, and the tables behind the charts."""
+    """The bill in full."""
     st.html(money_tables.bill_table(report, view.scheme, t, panels))
-    frame.downloads(view, (bill, sweep, swings, commit))
 
 
 frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)

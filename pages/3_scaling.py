@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.scaling import scaling
@@ -16,22 +18,24 @@ found = scaling(report, view.catalogue)
 frame.verdict(view, t.message(scaling_verdict(report, found)), wording.scenario_line(report, t))
 frame.old_data(view)
 
-time = scaling_time_chart(report, found, view.scheme, t)
-parts = [chart(report, found, view.scheme, t) for chart in (scaling_mfu_chart, step_parts_chart, memory_chart)]
+time, *parts = (
+    view.drawn(partial(chart, report, found, t=t))
+    for chart in (scaling_time_chart, scaling_mfu_chart, step_parts_chart, memory_chart)
+)
 drawn = [chart for chart in parts if chart.figure is not None]  # the plan's card says why one is not
 st.html(markup.SCALING)
 with st.container(key="chart_and_plan"):
     left, right = st.columns([1.63, 1], gap="small")
     with left:
-        frame.chart_card(time)
+        frame.chart_card(view, time)
     with right:
         plan_actions.draw(view)
         if len(drawn) == 1:
-            frame.chart_card(drawn[0])
+            frame.chart_card(view, drawn[0])
 st.html(plan_table.plan_table(report, view.scheme, t))
 if len(drawn) > 1:
     with st.container(key="three"):
         for column, chart in zip(st.columns(len(drawn), gap="small"), drawn, strict=True):
             with column:
-                frame.chart_card(chart)
-scaling_controls.draw(view, found, [time, *parts])
+                frame.chart_card(view, chart)
+scaling_controls.draw(view, found)

@@ -10,9 +10,9 @@ from core.economics.commitment import Commitment, version_chip_hours
 from core.economics.earning import margins_of
 from core.economics.energy import energy_of
 from core.economics.ownership import ownership_of
-from ui import cash_table, credits_table
+from ui import cash_table, credits_table, saving
 from ui import cost_depth_tables as tables
-from ui.frame import View, downloads, expander, small
+from ui.frame import View, expander, small
 from ui.table_frames import table_only
 from ui.wording import platform_names
 
@@ -36,7 +36,7 @@ def _say(*texts: str) -> None:
 
 def _save(view: View, key: str, name: str, frame: pd.DataFrame) -> None:
     """A table without a figure, to save."""
-    downloads(view, [table_only(key, name, lambda: frame)], key=f"downloads_{key}")
+    saving.tables(view, [table_only(key, name, lambda: frame)], key=f"downloads_{key}")
 
 
 def _cash(view: View) -> None:

@@ -16,7 +16,8 @@ from core.dates import date_text
 from core.economics.bill import HALF_CENT
 from core.economics.credits import credits_of, runway_of
 from core.numbers import EN_DASH, MONTHS_PER_YEAR, fill, percent
-from ui.frame import View, downloads, small
+from ui import saving
+from ui.frame import View, small
 from ui.markup import head, named, table, two
 from ui.money_tables import money, months_number
 from ui.table_frames import table_only
@@ -52,7 +53,7 @@ def draw(view: View) -> None:
         st.markdown(small(t("No monthly burn is given (Team and money), so the cash lasts until versions use it up.")))
     frame = credits_frame(used, runways)
     save = table_only("credits_and_runway", t("credits and runway"), lambda: frame)
-    downloads(view, [save], key="downloads_credits")
+    saving.tables(view, [save], key="downloads_credits")
 
 
 def _billed(report: Report) -> list[PlatformEstimate]:

@@ -17,8 +17,7 @@ from core.numbers import EN_DASH, MINUS, fill
 from core.report import PlatformEstimate
 from ui import evidence_frames as frames
 from ui import evidence_run_frames as run_frames
-from ui import frame, markup, wording
-from ui.charts import Chart
+from ui import markup, wording
 from ui.evidence_run_markup import nearest_table
 from ui.evidence_runs import chosen_mask
 from ui.evidence_tables import Columns, Tab, compared, heading, link_column, rows_table, save, search, select
@@ -28,12 +27,12 @@ from ui.wording import chip_name, day, mfu_range, platform_names
 NEAREST = 10
 
 
-def tabs(view: View, choice: Choice, charts: Sequence[Chart]) -> Sequence[Tab]:
-    """What stands before the tabs of prices and facts; with the runs the tables of the ``charts`` can be saved."""
+def tabs(view: View, choice: Choice) -> Sequence[Tab]:
+    """What stands before the tabs of prices and facts."""
     t, catalogue = view.t, view.catalogue
     return (
         (t("Nearest runs"), lambda: _nearest(view, catalogue)),
-        (t("All runs"), lambda: _all(view, catalogue, choice, charts)),
+        (t("All runs"), lambda: _all(view, catalogue, choice)),
         (t("Constants"), lambda: _constants(view, catalogue)),
     )
 
@@ -125,7 +124,7 @@ def _span(shares: np.ndarray) -> str:
 # All runs
 
 
-def _all(view: View, catalogue: Catalogue, choice: Choice, charts: Sequence[Chart]) -> None:
+def _all(view: View, catalogue: Catalogue, choice: Choice) -> None:
     t, runs, table = view.t, evidence_runs(catalogue), run_frames.run_table(catalogue, view.t)
     codes = table[frames.CODE]
     counts = {code: int((codes == code).sum()) for code in ("fit", "out", "none")}
@@ -173,7 +172,6 @@ def _all(view: View, catalogue: Catalogue, choice: Choice, charts: Sequence[Char
     here = frames.chips_first(table[chosen_mask(catalogue, choice)], compared(view))
     rows_table(t, frames.picked(here, "", code, words), len(table), columns, "evidence_all", t("All runs"))
     save(view, "runs", t("Save all {n:int} runs (CSV)", n=len(runs)), run_frames.runs_in_full, catalogue)
-    frame.downloads(view, charts)
 
 
 # Constants

@@ -6,6 +6,7 @@ What is chosen lives in the session, not in the link. Charts are kept for each c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import get_args
 
@@ -24,7 +25,7 @@ from ui.charts import Chart, errors_chart, ratio_chart
 from ui.charts.run_ratio import drawn_kinds
 from ui.evidence_frames import chip_names
 from ui.evidence_run_frames import who_names
-from ui.evidence_run_markup import legend
+from ui.evidence_run_markup import legend as legend_of
 from ui.frame import View
 from ui.i18n import Translator
 from ui.theme import Scheme, chip_colours
@@ -152,6 +153,11 @@ def about(catalogue: Catalogue, choice: Choice, t: Translator) -> str:
     return ", ".join(names)
 
 
+def _of(catalogue: Catalogue, choice: Choice, show: Show, t: Translator) -> str:
+    """Which runs are drawn, for the foot of their charts."""
+    return " · ".join(part for part in (_shows(t)[show], about(catalogue, choice, t)) if part)
+
+
 def nothing(catalogue: Catalogue, choice: Choice, show: Show, target: Target | None, t: Translator) -> str:
     """Why no run is shown, and what to give up to see some."""
     found = {name: n for name, n in without_each(catalogue, choice, show, target).items() if n}
@@ -248,29 +254,36 @@ def _by(t: Translator) -> None:
     )  # fmt: skip
 
 
-def draw(view: View) -> tuple[Choice, tuple[Chart, ...]]:
-    """Filters, figures and both charts. Returns what was chosen and what was drawn."""
+def draw(view: View) -> Choice:
+    """Filters, figures and both charts. Returns what was chosen."""
     t, catalogue = view.t, view.catalogue
     show, choice = filters(view)
     target = target_of(view.report, catalogue) if show == "near" else None
     drawn = drawn_runs(catalogue, choice, show, target)
     if not len(drawn):
         st.markdown(f":material/info: {frame.escape(nothing(catalogue, choice, show, target, t))}")
-        return choice, ()
-    colours = chip_colours(view.report.platforms, view.scheme)
-    key: Colours = tuple(sorted(colours.items()))
+        return choice
     by: By = st.session_state.get("evidence_runs_by", "chip")
-    ratio = _ratio(catalogue, choice, show, target, key, view.scheme, t)
-    errors = _errors(catalogue, choice, show, target, by, key, view.scheme, t)
+    line = _of(catalogue, choice, show, t)
+
+    def key(scheme: Scheme) -> Colours:
+        return tuple(sorted(chip_colours(view.report.platforms, scheme).items()))
+
+    def ratio(scheme: Scheme) -> Chart:
+        return replace(_ratio(catalogue, choice, show, target, key(scheme), scheme, t), line=line)
+
+    def errors(scheme: Scheme) -> Chart:
+        return replace(_errors(catalogue, choice, show, target, by, key(scheme), scheme, t), line=line)
+
     st.html(_strip(drawn, t))
     with st.container(key="cards"):
-        st.html(markup.CARDS)
         left, right = st.columns([1.1, 1], gap="small")
         with left:
-            frame.chart_card(ratio, legend=_legend(catalogue, drawn, colours, view.scheme, t))
+            legend = _legend(catalogue, drawn, chip_colours(view.report.platforms, view.scheme), view.scheme, t)
+            frame.chart_card(view, view.drawn(ratio), legend=legend)
         with right:
-            frame.chart_card(errors, selector=lambda: _by(t))
-    return choice, (ratio, errors)
+            frame.chart_card(view, view.drawn(errors), selector=lambda: _by(t))
+    return choice
 
 
 def _legend(catalogue: Catalogue, drawn: Drawn, colours: dict[str, str], scheme: Scheme, t: Translator) -> str:
@@ -278,7 +291,7 @@ def _legend(catalogue: Catalogue, drawn: Drawn, colours: dict[str, str], scheme:
     there = set(drawn.runs.accelerator_id[drawn.index])
     chips = [(name, colours[chip]) for chip, name in chip_names(catalogue).items() if chip in there and chip in colours]
     moe, left_out = drawn_kinds(drawn)
-    return legend(chips, t, scheme, others=bool(there - set(colours)), moe=moe, left_out=left_out)
+    return legend_of(chips, t, scheme, others=bool(there - set(colours)), moe=moe, left_out=left_out)
 
 
 def chosen_mask(catalogue: Catalogue, choice: Choice) -> Sequence[bool]:

@@ -24,6 +24,7 @@ from ui import frame
 from ui.evidence_markup import clash_names, clash_summary, doubtful_summary, gap_summary
 from ui.frame import View
 from ui.i18n import Translator
+from ui.saving import to_csv
 from ui.wording import day as day_text
 
 TABLE_PX, ROW_PX = 404, 30  # twelve rows and the head
@@ -124,7 +125,7 @@ def save(view: View, name: str, label: str, table: Callable[[Catalogue], pd.Data
     """A button that saves a whole table, made when it is asked for."""
     st.download_button(
         label,
-        data=lambda: frame.to_csv(table(catalogue)),
+        data=lambda: to_csv(table(catalogue)),
         file_name=view.file_name(name),
         mime="text/csv",
         key=f"save_{name}",

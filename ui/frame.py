@@ -1,4 +1,4 @@
-"""What every page has around its content: the context it reads, messages, chart cards, downloads, links."""
+"""What every page has around its content: the context it reads, messages, chart cards, links."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,10 +18,11 @@ from core.messages import InputError, Message
 from core.numbers import NBSP
 from core.report import Report
 from core.scenario import Scenario
-from ui import address, controls, site, wording
+from ui import address, controls, markup, saving, site, wording
 from ui.charts.base import Chart
 from ui.controls import Desk
 from ui.i18n import Translator
+from ui.pictures import Foot
 from ui.theme import Scheme
 
 LOG = logging.getLogger("compute_reckoner")
@@ -46,10 +47,26 @@ class View:
     report: Report
     slot: DeltaGenerator
     last: list[Callable[[], None]] = field(default_factory=list)
+    embedded: bool = False  # in another site's frame: the answer and its sliders alone
 
-    def file_name(self, name: str) -> str:
+    def file_name(self, name: str, ending: str = "csv") -> str:
         """A file name that says what and of which day: ``cost-against-time-2026-11-30.csv``."""
-        return f"{name}-{self.report.snapshot.split('+')[0]}.csv"
+        return f"{name}-{self.report.snapshot.split('+')[0]}.{ending}"
+
+    def drawn(self, draw: Callable[[Scheme], Chart]) -> Chart:
+        """The chart in the reader's colours, which can be drawn again in those of print."""
+        return replace(draw(self.scheme), printed=lambda: draw("print"))
+
+    @cached_property
+    def foot(self) -> Foot:
+        """What stands under every chart of this run."""
+        report, t = self.report, self.t
+        return Foot(
+            wording.short_line(report, t),
+            wording.price_source(report, t),
+            wording.snapshot_note(report, t),
+            address.short(report, self.catalogue, self.desk.view),
+        )
 
 
 def current() -> View:
@@ -94,8 +111,8 @@ def messages(view: View, found: Iterable[Message]) -> None:
         st.markdown(f":small[{icons[severity]} {rich(text)}]")
 
 
-def chart_card(chart: Chart, selector: Callable[[], object] | None = None, legend: str = "") -> None:
-    """A chart in its frame: the finding, what is drawn, the figure.
+def chart_card(view: View, chart: Chart, selector: Callable[[], object] | None = None, legend: str = "") -> None:
+    """A chart in its frame: the finding, what is drawn, the figure; of what, from when and where it can be had again.
 
     ``selector`` draws a control at the right; ``legend`` is HTML that names the colours, for charts of many marks.
     """
@@ -119,44 +136,15 @@ def chart_card(chart: Chart, selector: Callable[[], object] | None = None, legen
                 config=CHART_CONFIG,
                 alt=chart.alt or chart.title,
             )
+        foot = replace(view.foot, line=chart.line or view.foot.line, source=chart.source or view.foot.source)
+        st.html(markup.chart_foot((foot.line, foot.source, foot.day), foot.link, menu=not view.embedded))
+        if not view.embedded:
+            saving.menu(view, chart, foot)
 
 
 def _heading(chart: Chart) -> None:
-    st.markdown(f"**{escape(chart.title)}**")
-    st.markdown(small(chart.subtitle))
-
-
-def to_csv(table: pd.DataFrame) -> bytes:
-    """A table as CSV that a spreadsheet opens right: UTF-8 with a mark, and no text that starts a formula.
-
-    >>> to_csv(pd.DataFrame({"platform": ["=1+1"], "usd": [-2.5]})).decode("utf-8-sig").splitlines()
-    ['platform,usd', "'=1+1,-2.5"]
-    """
-    safe = table.map(
-        lambda cell: f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-    )
-    return str(safe.to_csv(index=False)).encode("utf-8-sig")
-
-
-def downloads(view: View, charts: Sequence[Chart], key: str = "downloads") -> None:
-    """The table behind each chart, to save; made when it is asked for, not on every run. ``key`` is one of its own."""
-    with st.container(horizontal=True, key=key):
-        for chart in charts:
-            name = chart.key.replace("_", "-")
-            st.download_button(
-                view.t("Save {name} (CSV)", name=chart.name),
-                data=_csv_of(chart),
-                file_name=view.file_name(name),
-                mime="text/csv",
-                key=f"download_{chart.key}",
-                type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-
-
-def _csv_of(chart: Chart) -> Callable[[], bytes]:
-    return lambda: to_csv(chart.frame())
+    below = f"  \n{small(chart.subtitle)}" if chart.subtitle else ""
+    st.markdown(f"**{escape(chart.title)}**{below}")
 
 
 def page_links(view: View, pages: Sequence[tuple[Any, str]], *, embedded: bool) -> None:

@@ -28,10 +28,6 @@ HEAD_PX = 400  # a heading beside a choice needs this much, or the choice stands
 HEAD = f"""<style>
 .st-key-head>:first-child{{min-width:min(100%,{HEAD_PX}px)}}
 </style>"""
-CARDS = f"""<style>
-.st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
-</style>"""  # the grid that st.columns makes stacks on a phone only; charts must not be squeezed before
-
 CHANGES = f"""<style>
 .st-key-changes [data-testid="stColumn"]{{min-width:min(100%,{SMALL_CARD_PX}px)}}
 .st-key-changes:not(:has([data-testid="stMarkdown"])){{min-height:160px}}
@@ -74,6 +70,32 @@ CODE = f"<style>{''.join(_tokens(kinds, *colours) for kinds, colours in TOKENS.i
 STRIP = f"""<style>
 @media (min-width:641px){{.st-key-strip [data-testid="stColumn"]{{min-width:{STRIP_PX}px}}}}
 </style>"""  # on a narrow desktop the buttons take a row of their own, instead of cutting the matching rule
+
+# Charts in columns are not squeezed before they stack, which st.columns does on a phone only. The menu of a card takes
+# no height of its own: the last line of the foot ends where it stands.
+SAVE_PX = 62
+CARD = f"""<style>
+.st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
+[class*="st-key-card_"]{{position:relative;padding:10px 13px 8px}}
+[class*="st-key-open_save_"]{{position:absolute;right:8px;bottom:5px;width:auto}}
+[class*="st-key-open_save_"] button{{min-height:0;padding:0 4px;line-height:1.4}}
+[class*="st-key-card_"]>:has(.crc){{margin-top:auto}}
+.crc.crc{{margin:4px 0 0;font-size:11px;line-height:1.28;color:{_MUTED}}}
+.crc a{{color:inherit;text-decoration:none;word-break:break-all}}
+.crc a:is(:hover,:focus-visible){{text-decoration:underline}}
+.crc i{{display:inline-block;width:{SAVE_PX}px}}
+</style>"""
+
+
+def chart_foot(parts: Iterable[str], link: str, *, menu: bool) -> str:
+    """What stands under a chart in small type, in words that are not escaped, and the link that opens it again.
+
+    ``menu``: the last line leaves room for the menu that stands at its right.
+    """
+    words = " · ".join(escape(part) for part in parts if part)
+    shown = escape(link.partition("://")[2] or link)
+    there = f'<a href="{escape(link, quote=True)}" target="_blank" rel="noopener">{shown}</a>'
+    return f'{CARD}<p class="crc">{words} · {there}{"<i></i>" if menu else ""}</p>'
 
 
 def popover_room(label: str) -> str:

@@ -12,12 +12,11 @@ from core.migration.paths import paths
 from core.migration.patterns import patterns
 from core.numbers import usd
 from ui import migration_tables as tables
-from ui.charts.base import Chart
 from ui.charts.migration_effort import days_text
-from ui.frame import View, downloads, expander, rich
+from ui.frame import View, expander, rich
 
 
-def draw(view: View, found: Migration, scan: Scan | None, charts: list[Chart]) -> None:
+def draw(view: View, found: Migration, scan: Scan | None) -> None:
     """Every part below the code."""
     t = view.t
     expander(
@@ -33,7 +32,6 @@ def draw(view: View, found: Migration, scan: Scan | None, charts: list[Chart]) -
         "open_slow",
         lambda: _show(tables.symptoms_table(found.symptoms, patterns(view.catalogue), scan, view.scheme, t)),
     )
-    expander(t("Tables behind the charts"), "open_tables", lambda: downloads(view, charts))
 
 
 def _show(html: str) -> None:

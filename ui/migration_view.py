@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from core.migration.patterns import patterns
 from core.migration.scan import aimed
 from core.scenario import Scenario
 from core.snapshot import snapshot_day
-from ui import markup, migration_code, migration_controls, migration_depth, migration_inputs, migration_money
+from ui import migration_code, migration_controls, migration_depth, migration_inputs, migration_money, saving
 from ui import migration_tables as tables
 from ui.charts import (
     Chart,
@@ -25,9 +26,9 @@ from ui.charts import (
     migration_timeline_chart,
 )
 from ui.charts.migration_timeline import first_monday
-from ui.frame import View, chart_card, downloads, escape, expander, rich
+from ui.frame import View, chart_card, escape, expander, rich
 from ui.table_frames import table_only
-from ui.theme import Style, platform_styles
+from ui.theme import Scheme, Style, platform_styles
 
 ANYWAY = "open_anyway"
 KEPT = "migration_answer"
@@ -66,12 +67,12 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
     migration_controls.draw_sides(view, found, path=saves)
     if savings is not None and not saves:
         today = view.report[found.options.today or ""]
-        even = migration_even_chart(savings, today.price_usd_per_chip_hour, _style(view, found), view.scheme, t)
-        chart_card(even)
+        price = today.price_usd_per_chip_hour
+        even = view.drawn(lambda s: migration_even_chart(savings, price, _style(view, found, s), s, t))
+        chart_card(view, even)
         anyway = st.toggle(t("Show it anyway: effort, your code, risks"), key=ANYWAY)
         if not anyway:
             migration_money.draw_own(view)
-            downloads(view, [even])
             return
     migration_controls.draw(view, path=not saves)
     migration_money.draw(view, found)
@@ -79,39 +80,39 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
     st.html(tables.cards(found, migration_controls.path_name(found), t, own_bill=own))
     charts = _charts(view, found)
     with st.container(key="cards"):
-        st.html(markup.CARDS)
         for start in range(0, len(charts), 2):
             for column, chart in zip(st.columns(2, gap="small"), charts[start : start + 2], strict=False):
                 with column:
-                    chart_card(chart)
+                    chart_card(view, chart)
     st.html(tables.paths_table(found, view.scheme, t))
     st.subheader(t("Read the code"), anchor=False)
     migration_code.draw(view)
     _code(view, found, scan)
-    migration_depth.draw(view, found, scan, charts)
+    migration_depth.draw(view, found, scan)
 
 
-def _style(view: View, found: Migration) -> Style:
+def _style(view: View, found: Migration, scheme: Scheme) -> Style:
     """The colour of the platform moved to; without one that of the focus."""
-    styles = platform_styles(view.report.platforms, view.scheme)
+    styles = platform_styles(view.report.platforms, scheme)
     style = styles.get(found.options.target or "", styles[view.report.focus.id])
     return Style(style.colour, "solid", True)
 
 
 def _charts(view: View, found: Migration) -> list[Chart]:
-    t, style, savings = view.t, _style(view, found), found.savings
+    t, style, savings, cash = view.t, partial(_style, view, found), found.savings, found.cash
     charts = []
     if savings is not None:
-        if savings.pays and found.cash is not None:
-            charts.append(migration_cash_chart(found.cash, style, view.scheme, t))
-        charts.append(migration_speed_chart(savings, style, view.scheme, t))
+        if savings.pays and cash is not None:
+            charts.append(view.drawn(lambda s: migration_cash_chart(cash, style(s), s, t)))
+        charts.append(view.drawn(lambda s: migration_speed_chart(savings, style(s), s, t)))
     days, until = found.chosen.effort.days, tables.until(found.options.done, t)
-    charts.append(migration_effort_chart(days, found.density, until, style, view.scheme, t))
+    charts.append(view.drawn(lambda s: migration_effort_chart(days, found.density, until, style(s), s, t)))
     when = snapshot_day(view.report.snapshot)
     if when is not None and (savings is None or savings.pays):  # a move that saves nothing has no calendar
         mfu = None if savings is None else savings.curve.break_even_mfu
         begin = first_monday(when)
-        charts.append(migration_timeline_chart(found.timeline, found.stop_week, mfu, begin, style, view.scheme, t))
+        steps, stop = found.timeline, found.stop_week
+        charts.append(view.drawn(lambda s: migration_timeline_chart(steps, stop, mfu, begin, style(s), s, t)))
     return charts
 
 
@@ -141,4 +142,4 @@ def _code(view: View, found: Migration, scan: Scan | None) -> None:
 
             expander(label, "open_more_patterns", lighter)
         frame = table_only("migration_findings", t("findings"), lambda: tables.findings_frame(scan, known))
-        downloads(view, [frame], key="downloads_findings")
+        saving.tables(view, [frame], key="downloads_findings")

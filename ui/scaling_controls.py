@@ -13,10 +13,9 @@ from core.report import Scaling
 from core.scaling import degree_curve
 from core.slice_names import parse_size
 from ui import calendar_wording as say
-from ui import controls, goodput_table, own_runs
+from ui import controls, goodput_table, own_runs, saving
 from ui.charts import degree_chart, goodput_chart
-from ui.charts.base import Chart
-from ui.frame import View, chart_card, downloads, escape, expander, small
+from ui.frame import View, chart_card, escape, expander, small
 from ui.scaling_inputs import BATCH, PERCENT
 from ui.sidebar import Field, unread
 from ui.table_frames import batches_frame, losses_frame, plans_frame, table_only
@@ -25,7 +24,7 @@ _SLICE, _SLICE_SAID = "slice_name", "slice_said"
 INPUT_WIDTH = 240
 
 
-def draw(view: View, scaling: Scaling | None, charts: list[Chart]) -> None:
+def draw(view: View, scaling: Scaling | None) -> None:
     """All of them, closed until asked for; those that say nothing of this scenario are left out."""
     t, p = view.t, view.report.focus
     expander(t("Own measurements"), "open_own_runs", lambda: own_runs.draw_in_page(view))
@@ -38,7 +37,7 @@ def draw(view: View, scaling: Scaling | None, charts: list[Chart]) -> None:
     expander(t("Batch"), "open_batch", lambda: _batch(view, scaling))
     expander(t("Slice names"), "open_slice_names", lambda: _slice_names(view))
     plans = table_only("plans", t("plans side by side"), lambda: plans_frame(view.report))
-    expander(t("Tables to save"), "open_scaling_tables", lambda: downloads(view, [*charts, plans]))
+    expander(t("Tables to save"), "open_scaling_tables", lambda: saving.tables(view, [plans]))
 
 
 def _row(view: View, *fields: Field) -> None:
@@ -64,9 +63,7 @@ def _degree(view: View) -> None:
     if curve is None:
         st.markdown(small(view.t("No plan is known for this model and size.")))
         return
-    chart = degree_chart(view.report, curve, view.scheme, view.t)
-    chart_card(chart)
-    downloads(view, [chart], key="downloads_degree")
+    chart_card(view, view.drawn(lambda scheme: degree_chart(view.report, curve, scheme, view.t)))
 
 
 def _failures(view: View, scaling: Scaling | None) -> None:
@@ -114,13 +111,12 @@ def _failures(view: View, scaling: Scaling | None) -> None:
     _lines(view, say.young_line(view.report, t))
     st.html(goodput_table.losses_table(view.report, view.catalogue, view.scheme, t))
     _lines(view, say.spot_line(view.report, view.catalogue, t))
-    tables = [table_only("losses", t("what takes the time"), lambda: losses_frame(view.report, view.catalogue))]
+    table = table_only("losses", t("what takes the time"), lambda: losses_frame(view.report, view.catalogue))
+    saving.tables(view, [table], key="downloads_failures")
     if scaling is not None and not g.own:
         line = scaling.strong
         lost = losses_over_sizes(view.report, line, view.catalogue)
-        tables.append(goodput_chart(view.report, line.chips, lost, view.scheme, t))
-        chart_card(tables[-1])
-    downloads(view, tables, key="downloads_failures")
+        chart_card(view, view.drawn(lambda scheme: goodput_chart(view.report, line.chips, lost, scheme, t)))
 
 
 def _compile(view: View) -> None:
@@ -171,7 +167,7 @@ def _batch(view: View, scaling: Scaling | None) -> None:
         if table:
             st.html(table)
             batches = table_only("batches", t("larger batches"), lambda: batches_frame(view.report, scaling))
-            downloads(view, [batches], key="downloads_batches")
+            saving.tables(view, [batches], key="downloads_batches")
 
 
 def _slice_names(view: View) -> None:

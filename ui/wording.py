@@ -224,7 +224,8 @@ def price_dates(offers: Iterable[Offer], t: Translate = identity) -> str:
             same_year = first.date_key().year == last.date_key().year
             span = f"{a.rsplit(' ', 1)[0] if same_year else a}{DASH}{b}"
         else:
-            span = fill(t("{first} to {last}"), {"first": a, "last": b})
+            same_year = first.date_precision == "month" and first.date_key().year == last.date_key().year
+            span = fill(t("{first} to {last}"), {"first": a.rsplit(" ", 1)[0] if same_year else a, "last": b})
         parts.append(fill(t("prices {span}"), {"span": span}))
     if undated:
         parts.append(t("1 price undated") if undated == 1 else fill(t("{n} prices undated"), {"n": undated}))
@@ -233,6 +234,54 @@ def price_dates(offers: Iterable[Offer], t: Translate = identity) -> str:
 
 def scenario_line(report: Report, t: Translate = identity) -> str:
     """The scenario in one line, shown under every verdict and title."""
+    s = report.scenario
+    parts = [
+        *_work(report, t),
+        t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
+        *_terms(report, t),
+        _extrapolated_note(report, t),
+        fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
+        _plans(report, t),
+        fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
+        price_source(report, t),
+        snapshot_note(report, t),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def short_line(report: Report, t: Translate = identity) -> str:
+    """The scenario as briefly as a chart's foot has room for: the focus, the work, and what departs from the usual."""
+    s, p = report.scenario, report.focus
+    name = platform_names(report.platforms, t, full=True)[p.id]
+    parts = [
+        fill(t("{chips:int} × {name}"), {"chips": p.size.chips, "name": name}),
+        *_work(report, t),
+        "" if s.precision == "bf16" else t("each chip’s best precision"),
+        *_terms(report, t),
+        fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else "",
+        "" if {plan.platform.plan for plan in report.platforms} == {"on_demand"} else _plans(report, t),
+        fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def price_source(report: Report, t: Translate = identity) -> str:
+    """What the totals rest on: the dates of list prices, and the reader's own quotes."""
+    quotes = sum(p.price_is_quote for p in report.platforms)
+    parts = [
+        price_dates((p.offer for p in report.platforms if p.offer and not p.price_is_quote), t),
+        "" if not quotes else t("1 own quote") if quotes == 1 else fill(t("{n} own quotes"), {"n": quotes}),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def snapshot_note(report: Report, t: Translate = identity) -> str:
+    """The day of the data: ``snapshot 1 Dec 2026``."""
+    return fill(t("snapshot {date}"), {"date": snapshot_text(report.snapshot, t)})
+
+
+def _work(report: Report, t: Translate) -> list[str]:
+    """Model, amount of training and its kind."""
     s, w = report.scenario, report.workload
     named = bool(s.model) and bool(w.name)
     size = w.name if named else count(w.params_total)
@@ -244,25 +293,18 @@ def scenario_line(report: Report, t: Translate = identity) -> str:
         amount = t("{n} sample") if w.per_sample else t("{n} token")
     if s.iterations > 1:
         amount = f"{s.iterations} × {amount}"
-    plans = list(dict.fromkeys(p.platform.plan for p in report.platforms))
-    quotes = sum(p.price_is_quote for p in report.platforms)
-    parts = [
-        size,
-        fill(amount, {"n": count(w.tokens)}),
-        kinds.get(s.training, ""),
-        t("bf16 on all") if s.precision == "bf16" else t("each chip’s best precision"),
-        "" if s.optimizer == "adamw" else optimizer_names(t)[s.optimizer],
-        _own_mfu_note(report, t),
-        _speed_note(report, t),
-        _extrapolated_note(report, t),
-        fill(t("{n}× experiments"), {"n": f"{s.experiments:g}"}) if s.experiments > 1 else t("no experiments"),
-        listing([plan_name(plan, t) for plan in plans], t),
-        fill(t("prices moved by {change:pct}"), {"change": s.price_change}) if s.price_change else "",
-        price_dates((p.offer for p in report.platforms if p.offer and not p.price_is_quote), t),
-        "" if not quotes else t("1 own quote") if quotes == 1 else fill(t("{n} own quotes"), {"n": quotes}),
-        fill(t("snapshot {date}"), {"date": snapshot_text(report.snapshot, t)}),
-    ]
-    return " · ".join(part for part in parts if part)
+    return [size, fill(amount, {"n": count(w.tokens)}), kinds.get(s.training, "")]
+
+
+def _terms(report: Report, t: Translate) -> list[str]:
+    """The optimiser where it is not the usual one, and on whose word the speed is."""
+    s = report.scenario
+    optimizer = "" if s.optimizer == "adamw" else optimizer_names(t)[s.optimizer]
+    return [optimizer, _own_mfu_note(report, t), _speed_note(report, t)]
+
+
+def _plans(report: Report, t: Translate) -> str:
+    return listing([plan_name(plan, t) for plan in dict.fromkeys(p.platform.plan for p in report.platforms)], t)
 
 
 def _own_mfu_note(report: Report, t: Translate) -> str:

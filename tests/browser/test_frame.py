@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -147,14 +148,65 @@ def test_a_chart_says_what_it_shows(server: Server, page: Page) -> None:
         assert described and len(described) > 20
 
 
-def test_a_table_can_be_saved(server: Server, page: Page) -> None:
-    open_page(page, server.url)
-    page.get_by_text("Where the numbers come from").click()
-    page.locator(".st-key-downloads button").first.wait_for()
+def save_menu(page: Page, chart: str) -> Locator:
+    """The open menu of a chart's card."""
+    page.locator(f".st-key-open_save_{chart} button").click()
+    menu = page.get_by_test_id("stPopoverBody")
+    menu.get_by_role("button").first.wait_for()
     wait_idle(page)  # a click while the page is still made would be lost
+    return menu
+
+
+def saved(page: Page, button: Locator) -> tuple[str, bytes]:
+    """Name and content of the file that a click brings."""
     with page.expect_download() as waiting:
-        page.locator(".st-key-downloads button").first.click()
-    saved = waiting.value
-    assert saved.suggested_filename.endswith(".csv")
-    rows = saved.path().read_text(encoding="utf-8-sig").splitlines()
+        button.click()
+    return waiting.value.suggested_filename, waiting.value.path().read_bytes()
+
+
+def test_a_chart_can_be_saved_as_table_picture_and_drawing(server: Server, page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    open_page(page, server.url)
+    menu = save_menu(page, "cost_time")
+    name, table = saved(page, menu.get_by_role("button", name="Table (CSV)"))
+    assert re.fullmatch(r"cost-time-\d{4}-\d\d-\d\d[.\d]*\.csv", name)
+    rows = table.decode("utf-8-sig").splitlines()
     assert len(rows) > 6 and "," in rows[0]
+    name, picture = saved(page, menu.get_by_role("button", name="Picture (PNG)"))
+    assert name.endswith(".png") and picture.startswith(b"\x89PNG")
+    name, drawing = saved(page, menu.get_by_role("button", name="Drawing (SVG)"))
+    text = drawing.decode()
+    assert name.endswith(".svg") and "<svg" in text
+    assert "rgb(255, 255, 255)" in text, "a picture is drawn for paper, whatever the reader's theme"
+    for words in (
+        page.locator(".st-key-card_cost_time strong").first.inner_text(),
+        "Llama 3.1 70B",
+        "snapshot",
+        "s=1.",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_card_says_of_what_from_when_and_where_it_is_had_again(server: Server, page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for path, cards in (("/?chips=256", 2), ("/cost?chips=256", 4), ("/scaling?chips=256", 4)):
+        open_page(page, server.url + path)
+        feet = page.locator('[class*="st-key-card_"] .crc')
+        assert feet.count() == cards
+        for foot in feet.all():
+            text = foot.inner_text()
+            assert all(words in text for words in ("256 × TPU v5p", "Llama 3.1 70B", "2026", "snapshot", "?s=1."))
+            assert contrast(foot) >= 4.5 and contrast(foot.locator("a")) >= 4.5
+            size = float(foot.evaluate("e => parseFloat(getComputedStyle(e).fontSize)"))
+            assert size >= 11
+    short = page.locator(".crc a").first.get_attribute("href") or ""
+    open_page(page, short)
+    assert "chips=256" in address(page) and page.get_by_test_id("stAlert").count() == 0
+
+
+def test_the_overview_fits_one_screen_with_table_and_both_charts(server: Server, page: Page) -> None:
+    open_page(page, server.url)
+    for key in ("cost_time", "flip"):
+        box = page.locator(f".st-key-card_{key}").bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 900

@@ -19,8 +19,8 @@ from tests.core.copies import chip, copied
 from ui import evidence_frames as frames
 from ui.evidence_markup import clash_summary, doubtful_summary, gap_summary
 from ui.evidence_tables import facts_verdict
-from ui.frame import to_csv
 from ui.i18n import Translator, translator
+from ui.saving import to_csv
 
 from .test_tables import EVIL, Reader
 

@@ -32,8 +32,8 @@ from ui.charts.run_ratio import BAND, WIDEST, drawn_kinds, ratio_title, run_hove
 from ui.evidence_frames import CODE, picked
 from ui.evidence_run_markup import legend, nearest_table
 from ui.evidence_runs import about, errors_verdict, group_names, nothing
-from ui.frame import to_csv
 from ui.i18n import translator
+from ui.saving import to_csv
 from ui.theme import PALETTES, SLOTS, Scheme, chip_colours
 
 from .test_charts import numbers_of, texts_of

@@ -9,8 +9,8 @@ from core.cheaper_ways import cheaper_ways
 from core.estimate import estimate
 from core.link import preset_scenario
 from core.scaling import scaling
-from ui.frame import to_csv
 from ui.goodput_table import batches_table
+from ui.saving import to_csv
 from ui.table_frames import batches_frame, losses_frame, plans_frame, platforms_frame, ways_frame
 
 from .conftest import DEFAULT, Row, build_report

@@ -18,7 +18,7 @@ from ui.charts.labels import Props
 from ui.charts.ticks import Tick
 from ui.theme import FONT, FONT_SIZE, PALETTES, Palette, Scheme
 
-HEIGHT_OVERVIEW, HEIGHT_MAIN = 244, 306
+HEIGHT_OVERVIEW, HEIGHT_MAIN = 208, 306
 PHONE_WIDTH = 318.0  # px of a figure on a phone, for which ticks and labels must still fit
 REFERENCE_WIDTH = 1.2  # px of budget, deadline and quote lines
 
@@ -39,6 +39,9 @@ class Chart:
     empty: str
     frame: Callable[[], pd.DataFrame]
     alt: str = ""  # the chart in words, for those who do not see it
+    line: str = ""  # what it is of, where that is not the scenario
+    source: str = ""  # what it rests on, where that is not prices alone
+    printed: Callable[[], Chart] | None = None  # the same chart in the colours of print, for a picture
 
 
 def x_axis(
