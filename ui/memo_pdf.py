@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import threading
 import unicodedata
@@ -21,6 +22,7 @@ import segno
 import typst
 
 from core.messages import message
+from core.numbers import NBSP
 from ui import memo_fonts, pictures
 from ui.charts.base import Chart
 from ui.charts.labels import text_width
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PictureUnavailable", "pdf", "png"]
 
+LOG = logging.getLogger("compute_reckoner")
 TEMPLATE = Path(__file__).with_name("memo.typ")
 FIGURE_WIDTH: dict[Paper, float] = {"a4": 366, "letter": 376, "16:9": 330}  # px, of which typst makes a column
 PNG_SCALE = 2.0  # of 72 dots an inch
@@ -47,8 +50,11 @@ _SHORTER = ((170, 12, 260), (110, 8, 180), (70, 5, 120), (0, 0, 80))
 _MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 6.4}  # font sizes
 _LONG_WORD = 18  # characters that a line must be able to break within
 _BOLD = re.compile(r"\*\*")
+_JOINER = "\N{WORD JOINER}"
+_A_RATE, _JOINED = re.compile(r"(?<=\d)/(?=h\b)"), f"/{_JOINER}"
+_WHOLE = re.compile(rf"(\S*{_JOINER}\S*)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
-_STANDARDS: tuple[list[Literal["ua-1"]], ...] = (["ua-1"], [])
+_STANDARDS: tuple[Literal["ua-1"] | None, ...] = ("ua-1", None)
 _LOCK = threading.Lock()
 
 
@@ -105,16 +111,17 @@ def page(
 def _compiled(files: dict[str, bytes], book: typst.Fonts, made: datetime | None) -> bytes:
     """Typst's PDF for accessibility (PDF/UA-1); without the claim where a character has no glyph anywhere."""
     with _LOCK:
-        compiler = typst.Compiler(files, font_paths=book, ignore_system_fonts=True)  # type: ignore[type-var]
         try:
             for standards in _STANDARDS:
                 try:
+                    compiler = typst.Compiler(files, font_paths=book, ignore_system_fonts=True)  # type: ignore[type-var]
                     found = compiler.compile(format="pdf", pdf_standards=standards, timestamp=made)
                     assert isinstance(found, bytes)
                     return found
-                except typst.TypstError:
-                    if not standards:
+                except typst.TypstError as error:
+                    if standards is None:
                         raise
+                    LOG.info("the memo is set without the claim of PDF/UA: %s", error.message)
         except typst.TypstError as error:
             raise PictureUnavailable(message("memo_not_set", why=error.message)) from error
     raise AssertionError("one of the two ways returns or raises")
@@ -128,8 +135,8 @@ def _data(shown: Words, paper: Paper, t: Translator) -> dict[str, Any]:
     title = shown.title.replace("**", "")
     table = [
         {
-            "name": _runs(row.name if row.price else f"{row.name} {row.notes}".rstrip()),
-            "price": _runs(f"{row.price} {row.notes}".rstrip() if row.price else ""),
+            "name": _runs(row.name if row.price else _with_notes(row.name, row)),
+            "price": _runs(_with_notes(row.price, row)) if row.price else [],
             "cells": [_runs(cell) for cell in _cells(row)],
             "strong": row.chosen or row.kind == "platform",
             "colour": row.colour,
@@ -248,6 +255,11 @@ def column_widths(data: TableWords) -> list[float]:
     return found
 
 
+def _with_notes(text: str, row: RowWords) -> str:
+    """A text with its notes' numbers, which begin no line."""
+    return f"{text}{NBSP}{row.notes.replace(' ', NBSP)}" if row.notes else text
+
+
 def _access_width(shown: Words, paper: Paper) -> float:
     """Of the table's last column, in font sizes: what its texts need, on two lines where rows have two."""
     texts = [row.access for row in shown.rows] + [shown.columns[-1]]
@@ -267,9 +279,17 @@ def _directed(text: str) -> dict[str, Any]:
 
 
 def _runs(text: str) -> list[dict[str, Any]]:
-    """A text as runs, of which every second is bold; empty ones are left out."""
-    parts = _BOLD.split(_breakable(together(text)))
-    return [{"text": part, "bold": i % 2 == 1} for i, part in enumerate(parts) if part]
+    """A text as runs, of which every second is bold; empty ones are left out.
+
+    What must not break is a run of its own: joiners would stay in the text that a reader copies or looks for.
+    """
+    parts = _BOLD.split(_breakable(_A_RATE.sub(_JOINED, together(text))))
+    return [
+        {"text": run.replace(_JOINER, ""), "bold": i % 2 == 1, "whole": _JOINER in run}
+        for i, part in enumerate(parts)
+        for run in _WHOLE.split(part)
+        if run
+    ]
 
 
 def _breakable(text: str) -> str:
