@@ -50,6 +50,8 @@ _SHORTER = ((170, 12, 260), (110, 8, 180), (70, 5, 120), (0, 0, 80))
 _MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 6.4}  # font sizes
 _LONG_WORD = 18  # characters that a line must be able to break within
 _BOLD = re.compile(r"\*\*")
+_STRONG = ("L", "R", "AL")  # kinds of letters that have a direction
+_ISOLATE, _ISOLATE_END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 _JOINER = "\N{WORD JOINER}"
 _A_RATE, _JOINED = re.compile(r"(?<=\d)/(?=h\b)"), f"/{_JOINER}"
 _WHOLE = re.compile(rf"(\S*{_JOINER}\S*)")
@@ -67,7 +69,7 @@ def pdf(memo: Memo, report: Report, paper: Paper, t: Translator) -> bytes:
     chosen = platform_styles(report.platforms, "print").get(memo.chosen or "")
     made = datetime.combine(memo.as_of, time(), UTC) if memo.as_of is not None else None
     colour = PALETTES["print"].primary if chosen is None else chosen.colour
-    return page(shown, charts, paper, t, colour=colour, made=made)
+    return page(shown, charts, paper, t, colour=colour, made=made, own=_own(memo))
 
 
 def png(pdf_bytes: bytes, scale: float = PNG_SCALE) -> bytes:
@@ -84,9 +86,20 @@ def png(pdf_bytes: bytes, scale: float = PNG_SCALE) -> bytes:
 
 
 def page(
-    shown: Words, charts: Sequence[Chart], paper: Paper, t: Translator, *, colour: str, made: datetime | None = None
+    shown: Words,
+    charts: Sequence[Chart],
+    paper: Paper,
+    t: Translator,
+    *,
+    colour: str,
+    made: datetime | None = None,
+    own: Sequence[str] = (),
 ) -> bytes:
-    """The page of these words and charts; ``colour`` is that of the bars of cash, ``made`` the date it carries."""
+    """The page of these words and charts.
+
+    ``colour`` is that of the bars of cash, ``made`` the date it carries; ``own``: the author's words that stand inside
+    sentences of ours.
+    """
     files: dict[str, bytes] = {"main.typ": TEMPLATE.read_bytes()}
     drawn = []
     for i, chart in enumerate(charts):
@@ -94,7 +107,7 @@ def page(
         if name is not None:
             files[name] = pictures.drawing(chart, FIGURE_WIDTH[paper])
         drawn.append(_figure(chart, name))
-    data = _data(shown, paper, t) | {"figures": drawn, "qr": None}
+    data = _data(shown, paper, t, own) | {"figures": drawn, "qr": None}
     data["cash"]["colour"] = colour
     if shown.link:
         code = segno.make(shown.link, error="m", micro=False, boost_error=False)
@@ -130,7 +143,7 @@ def _compiled(files: dict[str, bytes], book: typst.Fonts, made: datetime | None)
 # --- words as data -------------------------------------------------------------------------------
 
 
-def _data(shown: Words, paper: Paper, t: Translator) -> dict[str, Any]:
+def _data(shown: Words, paper: Paper, t: Translator, own: Sequence[str]) -> dict[str, Any]:
     ink = PALETTES["print"]
     title = shown.title.replace("**", "")
     table = [
@@ -160,11 +173,11 @@ def _data(shown: Words, paper: Paper, t: Translator) -> dict[str, Any]:
         "description": shown.verdict.replace("**", ""),
         "keywords": [],
         "heading": _directed(title),
-        "byline": [_directed(part) for part in shown.byline],
+        "byline": [_plain(_isolated(part, (part,))) for part in shown.byline],
         "as_of": _runs(shown.as_of),
         "validity": _runs(shown.validity),
         "expired": shown.expired,
-        "ask": _runs(f"**{shown.ask.replace('**', '')}** {shown.tranche}".rstrip()),
+        "ask": [*_plain(_isolated(shown.ask, own), bold=True), *_plain(_isolated(f" {shown.tranche}".rstrip(), own))],
         "verdict": _runs(shown.verdict),
         "line": _runs(shown.line),
         "basis": _runs(shown.basis),
@@ -172,8 +185,8 @@ def _data(shown: Words, paper: Paper, t: Translator) -> dict[str, Any]:
         "rows": table,
         "platforms": sum(row.kind == "platform" for row in shown.rows),
         "access_width": _access_width(shown, paper),
-        "criteria": _table(shown.criteria),
-        "risks": _table(shown.risks),
+        "criteria": _table(shown.criteria, own),
+        "risks": _table(shown.risks, own),
         "cash": {
             "title": _runs(shown.cash_title),
             "periods": [{"name": p.name, "amount": p.amount, "height": p.height} for p in shown.cash],
@@ -236,11 +249,11 @@ def _figure(chart: Chart, name: str | None) -> dict[str, Any]:
     }
 
 
-def _table(data: TableWords) -> dict[str, Any]:
+def _table(data: TableWords, own: Sequence[str]) -> dict[str, Any]:
     return {
         "title": _runs(data.title),
         "columns": [_runs(name) for name in data.columns],
-        "rows": [[{"runs": _runs(cell)} for cell in row] for row in data.rows],
+        "rows": [[{"runs": _plain(_isolated(cell, own))} for cell in row] for row in data.rows],
         "widths": column_widths(data),
     }
 
@@ -274,21 +287,37 @@ def _cells(row: RowWords) -> list[str]:
 
 def _directed(text: str) -> dict[str, Any]:
     """A text of the author with the direction of its first letter."""
-    first = next((kind for c in text if (kind := unicodedata.bidirectional(c)) in ("L", "R", "AL")), "L")
-    return {"runs": _runs(text), "rtl": first != "L"}
+    first = next((kind for c in text if (kind := unicodedata.bidirectional(c)) in _STRONG), "L")
+    return {"runs": _plain(text), "rtl": first != "L"}
+
+
+def _own(memo: Memo) -> tuple[str, ...]:
+    """The author's words that stand inside sentences of ours, longest first."""
+    found = {memo.texts.milestone, memo.texts.ask_by, memo.texts.owner, memo.texts.company, memo.texts.reviewer}
+    return tuple(sorted(found - {""}, key=len, reverse=True))
+
+
+def _isolated(text: str, own: Iterable[str]) -> str:
+    """``text`` in which the author's words that run from the right turn nothing else around."""
+    for words_of_author in own:
+        if words_of_author in text and any(unicodedata.bidirectional(c) in _STRONG[1:] for c in words_of_author):
+            return text.replace(words_of_author, f"{_ISOLATE}{words_of_author}{_ISOLATE_END}")
+    return text
 
 
 def _runs(text: str) -> list[dict[str, Any]]:
-    """A text as runs, of which every second is bold; empty ones are left out.
+    """A text of ours as runs, of which every second is bold."""
+    return [run for i, part in enumerate(_BOLD.split(text)) for run in _plain(part, bold=i % 2 == 1)]
+
+
+def _plain(text: str, *, bold: bool = False) -> list[dict[str, Any]]:
+    """A text as runs all of one weight; empty ones are left out.
 
     What must not break is a run of its own: joiners would stay in the text that a reader copies or looks for.
     """
-    parts = _BOLD.split(_breakable(_A_RATE.sub(_JOINED, together(text))))
+    joined = _breakable(_A_RATE.sub(_JOINED, together(text)))
     return [
-        {"text": run.replace(_JOINER, ""), "bold": i % 2 == 1, "whole": _JOINER in run}
-        for i, part in enumerate(parts)
-        for run in _WHOLE.split(part)
-        if run
+        {"text": run.replace(_JOINER, ""), "bold": bold, "whole": _JOINER in run} for run in _WHOLE.split(joined) if run
     ]
 
 
