@@ -52,3 +52,32 @@ def written_whole(path: str) -> Iterator[IO[str]]:
         if ordinary:
             with suppress(OSError):
                 written.unlink(missing_ok=True)
+
+
+def folder_for(path: str) -> Path:
+    """A folder to write to, made where there is none.
+
+    Raises
+    ------
+    InputError
+        ``file_unwritable`` where it cannot be made, or something else has its name.
+    """
+    try:
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise _refused("file_unwritable", path, error) from None
+    return folder
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file that takes its place once all of it is written, or not at all; InputError as :func:`folder_for`."""
+    part = path.with_name(f".{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise _refused("file_unwritable", str(path), error) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
