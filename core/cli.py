@@ -16,16 +16,21 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from core.catalogue import Catalogue
 from core.cli_answer import report_json, report_text
+from core.cli_memo import add_memo, run_memo
 from core.cli_options import add_options, scenario_of
 from core.cli_runs import COMMANDS, add_commands
 from core.cli_scan import add_scan, run_scan
 from core.cli_sweep import add_sweep, run_sweep
 from core.estimate import estimate
+from core.link import params_of, read_link
 from core.messages import InputError
+from core.moved import Moved, made_by, moved, sentences
 from core.numbers import NBSP
+from core.report import Report
 
-OTHERS = COMMANDS | {"sweep": run_sweep, "scan": run_scan}
+OTHERS = COMMANDS | {"sweep": run_sweep, "scan": run_scan, "memo": run_memo}
 MAX_LINE = 300
 
 
@@ -55,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     e.add_argument("--json", action="store_true", help="one JSON document on standard output")
     add_sweep(commands)
     add_scan(commands)
+    add_memo(commands)
     add_commands(commands)
     return parser
 
@@ -67,9 +73,20 @@ def _answer(args: argparse.Namespace) -> tuple[str, int]:
         return "\n".join(lines), status
     catalogue, scenario, notes = scenario_of(args)
     report = estimate(scenario, catalogue)
+    since = _since(args.link, report, catalogue)
     if args.json:
-        return json.dumps(report_json(report, catalogue, notes), allow_nan=False), 0
+        found = report_json(report, catalogue, notes) | {"moved": since.as_json() if since else None}
+        return json.dumps(found, allow_nan=False), 0
+    if since:
+        notes = (*(m for m in notes if m.code != "link_recorded"), *sentences(since))
     return report_text(report, notes), 0
+
+
+def _since(link: str | None, report: Report, catalogue: Catalogue) -> Moved | None:
+    """What moved since an old ``--link`` was made, where no other option changed what it asks."""
+    if link is None or read_link(params_of(link))[1].scenario != report.scenario:
+        return None
+    return moved(made_by(params_of(link)), report, catalogue)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

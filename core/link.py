@@ -51,7 +51,7 @@ MIGRATIONS: dict[int, Callable[[dict[str, str]], dict[str, str]]] = {}
 WRITTEN: dict[str, Callable[[Any], str]] = {"platforms": format_platform, "measured": format_run}
 
 # Streamlit's and trackers' own parameters: not ours to judge.
-FOREIGN = ("embed", "embed_options", "lang", "axis", "fbclid", "gclid", "ref")
+FOREIGN = ("embed", "embed_options", "fbclid", "gclid", "ref")
 _WORD = re.compile(r"[^~,:@]+")
 
 # What a public link may carry besides the scenario: how pages are looked at. A name that is not here is private.
@@ -62,6 +62,15 @@ PUBLIC_VIEW = frozenset(
         *("move_dual_months", "move_dual_share", "move_slip_weeks"),
     )
 )
+# What the address of a page carries besides, and a public link leaves out: money of a move, words of a memo.
+PRIVATE_VIEW = frozenset(
+    (
+        *("move_monthly_bill_usd", "move_rate_usd_per_day", "move_engineers", "move_hiring_usd", "move_egress_usd"),
+        *("move_week_value_usd", "company", "memo_title", "author", "reviewer", "edition", "ask_by", "milestone"),
+        "owner",
+    )
+)
+NOT_OF_THE_SCENARIO = PUBLIC_VIEW | PRIVATE_VIEW | frozenset(FOREIGN)
 # Of the private fields, those that the cash total gives away.
 IN_CASH_TOTAL = (
     "credits_usd",
@@ -235,7 +244,7 @@ def decode(params: Mapping[str, str], catalogue: Catalogue) -> Decoded:
     if model_version not in ("", MODEL_VERSION):
         moved = message("model_moved", "warning", "model_version", given=model_version[:20], now=MODEL_VERSION)
         notes.append(moved)
-    unknown = [k for k in known if k not in FIELD_OF and k not in FOREIGN and not k.startswith("utm_")]
+    unknown = [k for k in known if k not in FIELD_OF and k not in NOT_OF_THE_SCENARIO and not k.startswith("utm_")]
     if unknown:
         shown = ", ".join(k[:30] for k in unknown[:MAX_NAMED_UNKNOWNS])
         notes.append(message("params_ignored", "warning", given=shown, n=len(unknown)))

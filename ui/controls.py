@@ -18,6 +18,7 @@ import streamlit as st
 from core.catalogue import Catalogue
 from core.link import settle
 from core.messages import Message
+from core.moved import Made
 from core.numbers import count, parse_count
 from core.report import Report
 from core.scenario import Platform, Scenario
@@ -60,6 +61,7 @@ class Desk:
     opened: set[str] = field(default_factory=set)  # expanders and popovers that stood open
     page: str = ""  # path of the page shown last
     unread: dict[str, str] = field(default_factory=dict)  # texts that could not be read, by widget
+    link: tuple[Made, Scenario] | None = None  # the link that was opened: what it says of its making, and its scenario
     bench: tuple[Platform, ...] = ()  # every platform offered, in the order shown
     benched: set[Platform] = field(default_factory=set)  # those switched off
     editing: str = ""  # key of the platform whose offer is being edited; empty: the focus
