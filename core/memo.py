@@ -6,8 +6,9 @@ command line show what it returns. It is total: of any valid report there is a m
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
-from datetime import date
+from datetime import date, timedelta
 
 from core.catalogue import Catalogue
 from core.cheaper_ways import Way, api_row, cheaper_ways, hosted_row
@@ -16,11 +17,16 @@ from core.economics.bill import runway_months
 from core.economics.cashflow import CashFlow, cashflow_of
 from core.economics.draws import N_DRAWS
 from core.evidence.constants import calibration_of
-from core.memo_ask import ask_of, chosen_of, title_of, tranche_of, trial_of
+from core.memo_ask import ask_of, chosen_of, decision_day, title_of, tranche_of, trial_of
+from core.memo_criteria import criteria_of
 from core.memo_notes import NoteBook, book_of, day_text, row_notes, used_offers, validity
 from core.memo_records import Criterion, Memo, MemoRow, MemoWay, Note, NoteKind, Paper, Risk
+from core.memo_risks import risks_of
+from core.memo_terms import by_order
 from core.memo_texts import LIMITS, TEXT_PARAMS, MemoTexts, clean, texts_of
 from core.messages import Message, joined, message
+from core.migration.answer import migration
+from core.migration.outcome import Migration, MigrationOptions
 from core.report import PlatformEstimate, Report
 from core.scenario import PRIVATE_FIELDS
 from core.settle import preset_scenario
@@ -29,6 +35,9 @@ from core.terms import plan_name
 
 WAYS = ("way_lora", "way_hosted", "way_api", "way_nothing")
 """The other ways that the memo's table has, in its order."""
+
+NOTHING_ASKED = ("memo_ask_not_needed", "memo_ask_none", "memo_ask_free")
+DAYS_PER_WEEK = 7
 
 __all__ = [
     "LIMITS",
@@ -57,10 +66,18 @@ def memo(report: Report, catalogue: Catalogue, texts: MemoTexts, today: date, *,
     day = snapshot_day(report.snapshot)
     used = used_offers(report, chosen.id if chosen else None)
     until, stale, held = validity(used, today)
-    ask = ask_of(report, chosen, texts, today)
+    ask = ask_of(report, chosen, texts, today, catalogue)
     trial = trial_of(report, chosen, catalogue)
     flow = cashflow_of(chosen, report.scenario, catalogue) if chosen else None
     private = private_in(report, catalogue, texts)
+    criteria: tuple[Criterion, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    if chosen is not None and ask.code not in NOTHING_ASKED:
+        port = _port(chosen, report, catalogue)
+        start = _start(chosen, decision_day(texts, today, catalogue))
+        calendar = flow.calendar if flow else None
+        criteria = criteria_of(chosen, report, catalogue, texts, trial=trial, calendar=calendar, start=start, port=port)
+        risks = risks_of(chosen, report, catalogue, texts, port)
     return Memo(
         texts=texts,
         title=title_of(report, texts),
@@ -79,9 +96,9 @@ def memo(report: Report, catalogue: Catalogue, texts: MemoTexts, today: date, *,
         cash=flow,
         cash_title=message("memo_cash_title", "note", chip=chosen.label) if chosen and flow else None,
         cash_notes=_cash_notes(chosen, flow) if chosen and flow else (),
-        criteria=(),
-        risks=(),
-        not_modelled=(),
+        criteria=criteria,
+        risks=risks,
+        not_modelled=_limits(report, chosen, catalogue),
         disclaimer=message("memo_disclaimer", "note"),
         notes=book.notes(),
         model_line=_model_line(report, catalogue),
@@ -91,6 +108,33 @@ def memo(report: Report, catalogue: Catalogue, texts: MemoTexts, today: date, *,
         private=private,
         private_line=_private_line(private),
     )
+
+
+def _port(p: PlatformEstimate, report: Report, catalogue: Catalogue) -> Migration | None:
+    """The move to the platform asked for, where today's code does not run there."""
+    if p.port.code != "port_needed":
+        return None
+    return migration(report, catalogue, None, MigrationOptions(target=p.id))
+
+
+def _start(p: PlatformEstimate, decided: date) -> date:
+    """The day on which the chips are there: after the decision and the longest usual wait."""
+    days = math.ceil((p.wait_weeks[1] if p.wait_weeks else 0.0) * DAYS_PER_WEEK)
+    return decided + timedelta(days=min(days, (date.max - decided).days))
+
+
+def _limits(report: Report, p: PlatformEstimate | None, catalogue: Catalogue) -> tuple[Message, ...]:
+    """What is not in the numbers, as far as it matters here."""
+    s = report.scenario
+    applies = {
+        "always": True,
+        "no_data_cost": s.data_usd == 0,
+        "cash_basis": s.basis == "cash",
+        "port": p is not None and p.port.code != "port_runs" and s.migration_usd == 0 and s.code_today != "nothing",
+        "commitment": p is not None and bool(p.at_risk_usd),
+    }
+    rows = by_order("memo_limits", catalogue)
+    return tuple(message(f"memo_limit_{row['limit_id']}", "note") for row in rows if applies[row["applies"]])
 
 
 def _row(p: PlatformEstimate, report: Report, catalogue: Catalogue, book: NoteBook) -> MemoRow:

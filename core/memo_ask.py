@@ -12,18 +12,12 @@ from core.economics.allowed import cash, model_name
 from core.economics.bill import HALF_CENT, rented_chips
 from core.economics.inverse import sizes_of
 from core.memo_notes import day_text
+from core.memo_terms import term
 from core.memo_texts import MemoTexts
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
 from core.report import PlatformEstimate, Report
 from core.terms import plan_name
-
-DECISION_DAYS = 7
-"""A memo is decided within a week, unless its author says otherwise."""
-
-TRIAL_WEEKS = 1.0
-TRIAL_SHARE = 0.1
-"""The first tranche: a week of the smallest size that holds the model, and no more than a tenth of what is asked."""
 
 LEAST_TRANCHE_USD = 1.0
 NOT_NEEDED = ("verdict_not_needed", "verdict_one_chip")
@@ -65,12 +59,13 @@ def day_in(text: str) -> date | None:
         return None
 
 
-def decision_day(texts: MemoTexts, today: date) -> date:
-    """The day from which weeks are counted: the author's, else a week from today."""
-    return day_in(texts.ask_by) or today + timedelta(days=min(DECISION_DAYS, (date.max - today).days))
+def decision_day(texts: MemoTexts, today: date, catalogue: Catalogue) -> date:
+    """The day from which weeks are counted: the author's, else a week from today (row decision_days)."""
+    days = min(int(term("decision_days", catalogue)), (date.max - today).days)
+    return day_in(texts.ask_by) or today + timedelta(days=days)
 
 
-def ask_of(report: Report, p: PlatformEstimate | None, texts: MemoTexts, today: date) -> Message:
+def ask_of(report: Report, p: PlatformEstimate | None, texts: MemoTexts, today: date, catalogue: Catalogue) -> Message:
     """The ask; where nothing can be asked for, why not."""
     s, code = report.scenario, report.verdict.code
     if code in NOT_NEEDED:
@@ -78,19 +73,18 @@ def ask_of(report: Report, p: PlatformEstimate | None, texts: MemoTexts, today: 
     if p is None or p.wall_hours is None:
         return message("memo_ask_none", "note")
     total, chip = cash(p), p.label
+    chips, hours, allowed = chips_of(p), s.iterations * p.wall_hours, s.deadline_weeks * HOURS_PER_WEEK
     if total < HALF_CENT:
         return message("memo_ask_covered" if code == "verdict_covered" else "memo_ask_free", "note", chip=chip)
-    if code.startswith("verdict_over_budget"):
+    if total > s.budget_usd:
         return message("memo_ask_over_budget", "note", chip=chip, total=total, budget=s.budget_usd)
-    if code == "verdict_out_of_cash":
+    if total > s.cash_usd > 0:
         return message("memo_ask_out_of_cash", "note", chip=chip, total=total, bank=s.cash_usd)
     if code == "verdict_too_late":
-        late: dict[str, object] = {"hours": s.iterations * p.wall_hours, "deadline": s.deadline_weeks * HOURS_PER_WEEK}
-        return message("memo_ask_too_late", "note", chip=chip, total=total, **late)
+        return message("memo_ask_too_late", "note", chip=chip, total=total, hours=hours, deadline=allowed)
     more = s.experiments - 1.0 + s.failed_share + s.evaluation_share
-    chips, hours = chips_of(p), s.iterations * p.wall_hours
     extra = message("memo_ask_more", "note", times=f"{more:.3g}") if more >= HALF_CENT else ""
-    by, what = texts.ask_by or day_text(decision_day(texts, today)), what_of(report)
+    by, what = texts.ask_by or day_text(decision_day(texts, today, catalogue)), what_of(report)
     if s.iterations > 1:
         n = s.iterations
         return message(
@@ -124,14 +118,18 @@ class Trial:
 
 
 def trial_of(report: Report, p: PlatformEstimate | None, catalogue: Catalogue) -> Trial | None:
-    """The trial; ``None`` where there is nothing to try, or nothing that it would cost."""
+    """The trial; ``None`` where there is nothing to try, or nothing that it would cost.
+
+    A week of the smallest size that competes, and no more than a tenth of what is asked (rows trial_weeks and
+    trial_share).
+    """
     if p is None or p.utilisation is None or p.speeds is None or not p.price_usd_per_chip_hour:
         return None
     sizes = sizes_of(p, report, catalogue, fed=False)
     chips = int(sizes[0]) if len(sizes) else p.size.chips
     an_hour = rented_chips(chips, report.scenario.spare_share) * p.price_usd_per_chip_hour
-    week = TRIAL_WEEKS * HOURS_PER_WEEK
-    usd = min(an_hour * week, TRIAL_SHARE * cash(p))
+    week = term("trial_weeks", catalogue) * HOURS_PER_WEEK
+    usd = min(an_hour * week, min(1.0, term("trial_share", catalogue)) * cash(p))
     if usd < LEAST_TRANCHE_USD:
         return None
     u = p.utilisation

@@ -46,12 +46,13 @@ class NoteBook:
         kind: NoteKind = (
             "median" if offer.offer_kind == "market_median" else "quote" if offer.grade == "quote" else "list"
         )
-        plan = "" if offer.plan == "on_demand" else plan_name(offer.plan)
-        fact = message("memo_fact", "note", chip=chip, price=offer.usd_per_chip_hour, plan=plan)
-        if plan:
+        if offer.plan == "on_demand":
+            fact = message("memo_fact", "note", chip=chip, price=offer.usd_per_chip_hour)
+        else:
+            plan = plan_name(offer.plan)
             fact = message("memo_fact_plan", "note", chip=chip, price=offer.usd_per_chip_hour, plan=plan)
         published = offer.date_text() if offer.price_date else ""
-        return self._priced(kind, offer.provider, fact, published, offer.grade)
+        return self._priced(kind, publisher_of(offer), fact, published, offer.grade)
 
     def constant(self, row: Constant, fact: Message) -> int:
         """The note of a price that stands in other_costs.csv."""
@@ -91,6 +92,16 @@ class NoteBook:
                 made |= {"text": text, "fact": f"{fact}", "seen": self.seen}
             found.append(Note(number=number, **made))
         return tuple(found)
+
+
+def publisher_of(offer: Offer) -> str:
+    """Whose price it is; of the whole market, who took the median: the first word of its source.
+
+    >>> from core.catalogue import load_catalogue
+    >>> publisher_of(load_catalogue("2026-11-30").median_offer("h100_sxm", "on_demand"))
+    'cherielilili/gpu-pricing-tracker'
+    """
+    return offer.source.split()[0] if offer.provider == "market median" else offer.provider
 
 
 def book_of(report: Report) -> NoteBook:

@@ -14,6 +14,10 @@ NBSP = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 EN_DASH = "\N{EN DASH}"
 
+NO_RANGE = 0.002  # a range narrower than this share of its upper end is none
+_DUST = 1e-6  # $: what rounding leaves where credits pay a bill
+_HALF_CENT = 0.005
+
 HOURS_PER_DAY = 24.0
 HOURS_PER_WEEK = 168.0
 WEEKS_PER_YEAR = 365.25 / 7
@@ -96,6 +100,37 @@ def usd(value: float) -> str:
     if size < 9_999.5:
         return f"{sign}${size:,.0f}"
     return f"{sign}$" + _scaled(size, ((1e3, "k"), (1e6, "M"), (1e9, "B"), (1e12, "T")))
+
+
+def money(value: float) -> str:
+    """An amount of a bill: less than a cent is no amount, and no zero either, where it is not the dust of a paid bill.
+
+    >>> money(0.003), money(1e-12), money(0.09), money(94_230)
+    ('<$0.01', '$0', '$0.09', '$94.2k')
+    """
+    if _DUST < value < _HALF_CENT:
+        return "<$0.01"
+    return usd(0.0 if abs(value) < _HALF_CENT else value)
+
+
+def money_range(low: float | None, high: float | None) -> str | None:
+    """P10 to P90 of a bill: "" where there is nothing to say, ``None`` where there is no range but one value.
+
+    >>> money_range(109_000, 156_000), money_range(None, 5.0), money_range(100.0, 100.0)
+    ('$109k–$156k', '', None)
+    """
+    if low is None or high is None or high < _HALF_CENT:
+        return ""
+    return None if high - low <= NO_RANGE * high else f"{usd(low)}{EN_DASH}{usd(high)}"
+
+
+def months_number(months: float) -> str:
+    """Months with one decimal, so that they stand under one another; without from a hundred on.
+
+    >>> months_number(19.64), months_number(240.4)
+    ('19.6', '240')
+    """
+    return f"{months:,.0f}" if months >= 99.95 else f"{months:.1f}"
 
 
 def usd_short(value: float) -> str:

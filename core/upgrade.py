@@ -170,6 +170,9 @@ LATER_TABLES = (
     "migration_risks",
     "migration_symptoms",
     "effort_reports",
+    "memo_criteria",
+    "memo_risks",
+    "memo_limits",
 )
 """Tables about the model rather than about a day, added since: a snapshot without one has today's."""
 

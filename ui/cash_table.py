@@ -14,10 +14,9 @@ import pandas as pd
 from core.economics.bill import rented_chips
 from core.economics.cashflow import in_cents
 from core.economics.commitment import committed_month_usd
-from core.numbers import fill, integer, usd_cents
+from core.numbers import fill, integer, money, usd_cents
 from ui.charts.findings import BILL_PARTS, part_name
 from ui.markup import head, table
-from ui.money_tables import money
 from ui.wording import DASH, Translate, identity, say
 
 if TYPE_CHECKING:

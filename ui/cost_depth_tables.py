@@ -17,10 +17,10 @@ from core.economics.bill import rented_chips
 from core.economics.commitment import used_share, version_chip_hours, versions_for
 from core.economics.earning import PAYBACK_MONTHS, gross_profit_per_month, revenue_per_month
 from core.economics.ownership import IDLE_USE
-from core.numbers import EN_DASH, NBSP, fill, integer, rate, usd
+from core.numbers import EN_DASH, NBSP, fill, integer, money, rate, usd
 from ui.charts.commitment import share_text
 from ui.markup import head, named, table, two
-from ui.money_tables import in_order, money
+from ui.money_tables import in_order
 from ui.theme import Scheme, platform_styles
 from ui.wording import DASH, Translate, identity, plan_name, platform_names, why_no_total
 

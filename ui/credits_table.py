@@ -15,11 +15,10 @@ import streamlit as st
 from core.dates import date_text
 from core.economics.bill import HALF_CENT
 from core.economics.credits import credits_of, runway_of
-from core.numbers import EN_DASH, MONTHS_PER_YEAR, fill, percent
+from core.numbers import EN_DASH, MONTHS_PER_YEAR, fill, money, months_number, percent
 from ui import saving
 from ui.frame import View, small
 from ui.markup import head, named, table, two
-from ui.money_tables import money, months_number
 from ui.table_frames import table_only
 from ui.theme import platform_styles
 from ui.wording import DASH, Translate, identity, platform_names, why_no_total

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from core.numbers import duration, fill, percent_fine, step_time
+from core.numbers import duration, fill, money, percent_fine, step_time
 from core.training.critical_batch import extra_tokens
 from core.training.goodput import row_of
 from ui.calendar_wording import share_text
 from ui.markup import head, table
-from ui.money_tables import money
 from ui.wording import Translate, identity, platform_names
 
 if TYPE_CHECKING:

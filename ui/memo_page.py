@@ -10,8 +10,6 @@ import streamlit as st
 
 from core.catalogue import Catalogue
 from core.memo import Memo, MemoTexts, Paper, memo
-from core.memo_ask import decision_day
-from core.memo_notes import day_text
 from core.scenario import Scenario
 from ui import address, memo_controls, memo_html
 from ui.charts.base import Chart
@@ -22,6 +20,7 @@ from ui.wording import Translate
 
 KEPT = "memo"
 PAPER_PX: Mapping[Paper, int] = {"a4": 794, "letter": 816, "16:9": 1280}  # the sheet at 96 dots an inch
+WIDE = (1.75, 1.0)  # columns of the wide paper
 _INK = PALETTES["print"]
 
 
@@ -31,7 +30,6 @@ def _css(paper: Paper) -> str:
 .st-key-memo_paper{{background:{_INK.page};color:{_INK.text};color-scheme:light;border:1px solid #c4ccd4;
 border-radius:3px;box-shadow:0 1px 6px rgb(0 0 0/.14);max-width:{PAPER_PX[paper]}px;margin-inline:auto;
 padding:32px 38px 28px}}
-.st-key-memo_figures{{margin-top:4px}}
 @media (max-width:640px){{.st-key-memo_paper{{padding:18px 14px}}}}
 {memo_html.STYLE}</style>"""
 
@@ -68,22 +66,24 @@ def line(t: Translate) -> str:
 
 def draw(view: View, found: Memo) -> None:
     """The author's words, then the paper."""
-    proposed = {
-        "memo_title": view.t.message(found.title),
-        "ask_by": day_text(decision_day(found.texts, date.today())),
-    }
+    proposed = {"memo_title": view.t.message(found.title), "ask_by": str(found.ask.params.get("by", ""))}
     if not st.context.is_embedded:
         memo_controls.draw(view, proposed)
     paper = memo_controls.paper(view.desk.view)
     st.html(_css(paper))
     shown = memo_html.blocks(found, view.report, view.t)
+    charts = memo_charts(view.report, "print", view.t)
     with st.container(key="memo_paper", gap="small"):
-        st.html(shown.before)
-        with st.container(key="memo_figures"):
-            charts = memo_charts(view.report, "print", view.t)
-            for column, chart in zip(st.columns(len(charts), gap="medium"), charts, strict=True):
-                with column:
-                    _figure(chart)
+        if paper == "16:9":  # figures beside the table
+            left, right = st.columns(WIDE, gap="medium")
+            left.html(shown.before)
+            places = [right, right]
+        else:
+            st.html(shown.before)
+            places = st.columns(len(charts), gap="medium")
+        for place, chart in zip(places, charts, strict=True):
+            with place:
+                _figure(chart)
         st.html(shown.after)
 
 

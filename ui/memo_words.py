@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.numbers import EN_DASH, duration, integer, percent
+from core.numbers import EN_DASH, duration, integer, money, months_number, percent
 from ui.cash_table import period_name
-from ui.money_tables import money, months_number, range_text, runway_text
+from ui.money_tables import range_text, runway_text
 from ui.theme import platform_styles
 from ui.wording import day, platform_names, say, scenario_line
 
@@ -87,7 +87,7 @@ class Words:
     criteria: TableWords
     risks: TableWords
     not_modelled_title: str
-    not_modelled: tuple[str, ...]
+    not_modelled: tuple[str, ...]  # with their semicolons and full stop
     disclaimer: str
     notes_title: str
     notes: tuple[tuple[str, str], ...]  # superscript and text
@@ -151,7 +151,7 @@ def words(memo: Memo, report: Report, t: Translator) -> Words:
             ),
         ),
         not_modelled_title=t("Not modelled"),
-        not_modelled=tuple(say(part, t) for part in memo.not_modelled),
+        not_modelled=_listed([say(part, t) for part in memo.not_modelled]),
         disclaimer=say(memo.disclaimer, t),
         notes_title=t("Notes"),
         notes=tuple((superscript(note.number), say(note.text, t)) for note in memo.notes),
@@ -161,6 +161,16 @@ def words(memo: Memo, report: Report, t: Translator) -> Words:
         link=memo.link,
         link_note=say(memo.private_line, t),
     )
+
+
+def _listed(parts: list[str]) -> tuple[str, ...]:
+    """Parts of a list in a row, as one sentence.
+
+    >>> _listed(["data licences", "taxes"])
+    ('Data licences;', 'taxes.')
+    """
+    ends = [";"] * (len(parts) - 1) + ["."]
+    return tuple((part[:1].upper() + part[1:] if i == 0 else part) + ends[i] for i, part in enumerate(parts))
 
 
 def _notes(numbers: tuple[int, ...]) -> str:

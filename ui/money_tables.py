@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from core.dates import date_text
 from core.economics.bill import HALF_CENT, runway_change_months, runway_months, short_usd, usd_per_million, year_usd
-from core.numbers import EN_DASH, MINUS, NBSP, fill, rate, usd, usd_cents
-from ui.charts.findings import BILL_PARTS, NO_RANGE, bill_parts, part_name
+from core.numbers import EN_DASH, MINUS, NBSP, fill, money, money_range, months_number, rate, usd, usd_cents
+from ui.charts.findings import BILL_PARTS, bill_parts, part_name
 from ui.markup import StripItem, head, strip, table
 from ui.theme import Scheme, platform_styles
 from ui.wording import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ui.explain import Panels
 
 _ISO_DAY = re.compile(r"\b20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\b")
-_DUST = 1e-6  # $: what rounding leaves where credits pay a bill
 _LEAST_MONTHS = 0.05  # rounds to 0.0
 _FIXABLE = ("does_not_fit", "size_not_sold", "below_minimum_order")  # what another size cures
 
@@ -116,31 +115,14 @@ def runway_text(p: PlatformEstimate, report: Report, t: Translate) -> tuple[str,
     )
 
 
-def months_number(months: float) -> str:
-    """Months with one decimal, so that they stand under one another; without from a hundred on."""
-    return f"{months:,.0f}" if months >= 99.95 else f"{months:.1f}"
-
-
 def _signed(months: float) -> str:
     return f"{'+' if months > _LEAST_MONTHS else MINUS if months < -_LEAST_MONTHS else ''}{months_number(abs(months))}"
 
 
-def money(value: float) -> str:
-    """Money; less than a cent is no amount, and no zero either, where it is not the dust of a paid bill.
-
-    >>> money(0.003), money(1e-12), money(0.09)
-    ('<$0.01', '$0', '$0.09')
-    """
-    if _DUST < value < HALF_CENT:
-        return "<$0.01"
-    return usd(0.0 if abs(value) < HALF_CENT else value)
-
-
 def range_text(low: float | None, high: float | None, t: Translate) -> str:
     """P10 to P90; said when there is none, as with a utilisation of the reader's own."""
-    if low is None or high is None or high < HALF_CENT:
-        return ""
-    return t("no range") if high - low <= NO_RANGE * high else f"{usd(low)}{DASH}{usd(high)}"
+    text = money_range(low, high)
+    return t("no range") if text is None else text.replace(EN_DASH, DASH)
 
 
 def figure_strip(report: Report, t: Translate = identity, panels: Panels | None = None) -> str:

@@ -9,11 +9,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from core.economics.bill import late_weeks
-from core.numbers import EN_DASH, NBSP, duration, fill, integer, percent, rate
+from core.numbers import EN_DASH, NBSP, duration, fill, integer, money, percent, rate
 from core.timing import wall_hours_range
 from core.training.layout import copy_ranks, plan_degrees, shard_ranks
 from ui.markup import head, table, two
-from ui.money_tables import can_be_cured, money, price_only, range_text, reason
+from ui.money_tables import can_be_cured, price_only, range_text, reason
 from ui.scaling_wording import (
     LITTLE,
     days_range,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from core.economics.bill import HALF_CENT, ROUNDING, late_weeks
 from core.evidence.facts import age_days, freshness
-from core.numbers import EN_DASH, NBSP, count, duration, fill, integer, percent, usd
+from core.numbers import EN_DASH, NBSP, count, duration, fill, integer, money, percent, usd
 from ui.markup import BAR_PX, SHARE_PX, WHISKER_PX, head, table, two
-from ui.money_tables import can_be_cured, median_text, money, opens, price_only, range_text, reason, runway_text
+from ui.money_tables import can_be_cured, median_text, opens, price_only, range_text, reason, runway_text
 from ui.theme import Scheme, Style, platform_styles
 from ui.wording import (
     Translate,

@@ -9,10 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.cheaper_ways import Way, cheaper_ways
-from core.numbers import EN_DASH, duration, percent_signed
+from core.numbers import EN_DASH, duration, money, percent_signed
 from ui.frame import View, give_way
 from ui.markup import head, table, two
-from ui.money_tables import money
 from ui.wording import Translate, identity, say
 
 if TYPE_CHECKING:

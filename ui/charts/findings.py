@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import numbers
 from core.curves import frontier
 from core.economics.bill import HALF_CENT, same_usd
 from core.numbers import HOURS_PER_WEEK, fill
@@ -25,7 +26,7 @@ OTHER = "other"  # parts too small to have a tint of their own
 LEAST_PRICE = 0.001  # $/h; a flip below it means: at any price
 REACH = 8.0  # sizes shown lie within this factor of the chosen one
 MOST_POINTS = 8  # sizes shown of one platform
-NO_RANGE = 0.002  # a range narrower than this share of its upper end is none
+NO_RANGE = numbers.NO_RANGE
 FLAT = 0.01  # totals this close are told as one
 ALMOST_ALL = 0.995  # rounds to 100 %
 BILL_PARTS = (
