@@ -28,6 +28,7 @@ WORKBOOK_SENTENCES: dict[str, str] = {
         "Change the coloured cells; the rest of the file follows. Nothing else needs to be typed over."
     ),
     "wb_bill_line": N_("Every line of arithmetic, a column a platform. All cells are formulas of the sheet Inputs."),
+    "wb_from_model": N_("the model"),
     "wb_curves_line": N_(
         "Values: what the product worked out for this model on the sizes on sale. Between two sizes the bill reads MFU along "
         "a line in logarithms, and the shares of time along a line over the logarithm of the chips."
@@ -43,7 +44,10 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_rented": N_("Rented"),
     "wb_unit": N_("Unit"),
     "wb_how": N_("How it comes about"),
-    "wb_input": N_("Input"),
+    "wb_inputs": N_("Inputs"),
+    "wb_bill": N_("Bill"),
+    "wb_curves": N_("Curves"),
+    "wb_sources": N_("Sources"),
     "wb_value": N_("Value"),
     "wb_low": N_("Low"),
     "wb_high": N_("High"),
@@ -66,9 +70,6 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_bill_rest": N_("Other cash"),
     "wb_bill_bases": N_("Beyond cash"),
     "wb_bill_reading": N_("Readings"),
-    "wb_group_sources": N_("Figures of the platforms"),
-    "wb_group_prices": N_("Prices"),
-    "wb_group_constants": N_("Constants and the model"),
     "wb_figure": N_("Figure"),
     # Inputs
     "wb_basis": N_("Basis of the totals"),
@@ -109,15 +110,13 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_match": N_("Other platforms sized by"),
     "wb_scope": N_("Your MFU holds for"),
     "wb_definition": N_("a definition"),
-    "wb_from_model": N_("the model"),
     "wb_from_here": N_("the curves of this file, at the chips of this platform"),
-    "wb_from_offer_rules": N_("the rules of the offer"),
+    "wb_no_rule": N_("nobody says; none is counted"),
+    "wb_same_cloud": N_("the data are in the same cloud, where reading them costs nothing"),
     "wb_from_curves": N_("failures, checkpoints, restarts and slow chips; see the sheet Curves"),
     "wb_no_wait": N_("nobody says how long; none is counted"),
     "wb_no_speed": N_("no speed is known for this chip, so no time and no bill"),
     "wb_no_price": N_("no price is known; type one, and the bill follows"),
-    "wb_yes": N_("yes"),
-    "wb_no": N_("no"),
     # Lines of the bill sheet
     "wb_tokens": N_("Tokens of a run"),
     "wb_samples": N_("Samples of a run"),
@@ -198,7 +197,6 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_how_per_million": N_("total ÷ (tokens × iterations ÷ 1,000,000)"),
     # Summary
     "wb_cash_live": N_("Total in cash"),
-    "wb_total_live": N_("Total, {basis}"),
     "wb_exported": N_("Cash when made (value)"),
     "wb_changed": N_("Changed since"),
     "wb_p10": N_("P10 cash (value)"),
@@ -222,11 +220,7 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_mfu_short": N_("MFU"),
     "wb_price_short": N_("Price, $/chip-h"),
     "wb_rank": N_("Rank in cash"),
-    "wb_remarks": N_("Remarks"),
     "wb_live": N_("Live: this scenario"),
-    "wb_basis_cash": N_("in cash"),
-    "wb_basis_loaded": N_("fully loaded"),
-    "wb_basis_economic": N_("economic"),
     "wb_verdict": N_("Verdict when made"),
     "wb_link": N_("Link"),
     "wb_sized": N_(
@@ -252,12 +246,10 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_end_setup": N_("Set-up ends, week"),
     "wb_end_experiments": N_("Experiments end, week"),
     "wb_end_final": N_("Final runs end, week"),
-    "wb_until": N_("Until month"),
     "wb_paid": N_("Paid in all, to the end of the month"),
     "wb_left_usd": N_("Cash in the bank, burn and this version paid"),
     "wb_by_month": N_("Paid in the month"),
     "wb_so_far": N_("Paid by its end"),
-    "wb_no_cash": N_("No bill, so no cash by month."),
     # Units
     "wb_unit_usd": N_("$"),
     "wb_unit_usd_chip_h": N_("$ a chip-hour"),

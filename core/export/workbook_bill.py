@@ -34,7 +34,7 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
     """The sheet, and the names of its totals."""
     how = LABELS + len(columns)
     sheet = book.sheet(NAME, [44, 13, *[17] * len(columns), 70], freeze=(FIRST_ROW - 1, LABELS))
-    sheet.title(named("wb_bill_work"), named("wb_bill_line"))
+    sheet.title(named("wb_bill"), named("wb_bill_line"))
     sheet.heading(
         FIRST_ROW - 2, [named("wb_platform"), named("wb_unit"), *(c.title for c in columns), named("wb_how")], how + 1,
         left=(1, how),
@@ -48,12 +48,13 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
             _write_line(book, sheet, columns, line, row, at, money)
             row += 1
         row += 1
-    sheet.heading(row, [named("wb_missing")], how + 1)
-    small = book.style(font_size=9, font_color=MUTED, text_wrap=True)
-    if any(c.remarks for c in columns):
-        sheet.height(row + 1, 180)
-    for c in columns:
-        sheet.text(row + 1, LABELS + c.no - 1, c.remarks, small)
+    missing = {c.no: c.reason for c in columns if c.reason}
+    if missing:
+        sheet.heading(row, [named("wb_missing")], how + 1)
+        sheet.height(row + 1, 13.0 * max(1 + len(text) // 15 for text in missing.values()))
+        small = book.style(font_size=9, font_color=MUTED, text_wrap=True, valign="top")
+        for no, text in missing.items():
+            sheet.text(row + 1, LABELS + no - 1, text, small)
 
 
 def _write_line(
@@ -61,7 +62,7 @@ def _write_line(
 ) -> None:
     strong: dict[str, Any] = {"bold": True, "font_color": SLATE} if line.strong else {}
     form = money if line.form == "usd" else line.form
-    muted, cell = book.cell(font_color=MUTED), book.cell(form, align="right", **strong)
+    muted, cell = book.words(), book.cell(form, align="right", **strong)
     sheet.text(row, 0, named(line.label), book.cell(**strong))
     sheet.text(row, 1, named(f"wb_unit_{line.unit}"), muted)
     words = named(line.how) if isinstance(line.how, str) else line.how

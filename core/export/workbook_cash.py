@@ -85,7 +85,7 @@ def _fill(
         return f"INDEX({span(at[key], LABELS, at[key], last, BILL)},cash_platform)"
 
     def of_inputs(name: str) -> str:
-        cells = ",".join(f"{name}_{x.no}" if x.curve is not None else '""' for x in columns)
+        cells = ",".join(f"{name}_{x.no}" if x.curve is not None else "0" for x in columns)
         return f"CHOOSE(cash_platform,{cells})"
 
     row, muted = CHOICE_ROW + 2, book.cell(font_color=MUTED)
@@ -155,7 +155,7 @@ def _fill(
         paid = np.cumsum(values)
         for k in range(MOST_ROWS):
             spent = place(so_far + i, FIRST + k)
-            last = place(so_far + i, FIRST + k - 1) if k else "0"
+            earlier = place(so_far + i, FIRST + k - 1) if k else "0"
             here = place(until, FIRST + k)
             there = k < len(values)
             sheet.formula(
@@ -163,7 +163,7 @@ def _fill(
                 book.cell(money, align="right", font_color=MUTED), float(paid[k]) if there else None,
             )  # fmt: skip
             sheet.formula(
-                by_month + i, FIRST + k, f'IF({here}="","",{spent}-{last})', book.cell(money, align="right"),
+                by_month + i, FIRST + k, f'IF({here}="","",{spent}-{earlier})', book.cell(money, align="right"),
                 float(values[k]) if there else None,
             )  # fmt: skip
     _sums(frame, by_month, len(parts), flow, of_bill("cash"), c)

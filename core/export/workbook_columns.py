@@ -104,6 +104,11 @@ class Column:
         return p.offer.usd_per_chip_hour if self.moves and p.offer is not None else p.price_usd_per_chip_hour
 
     @property
+    def reason(self) -> str:
+        """Why it has no bill, or cannot run; empty where it can."""
+        return next((m.plain for m in self.p.problems if m.severity == "error"), "") if not self.p.comparable else ""
+
+    @property
     def remarks(self) -> str:
         """What the product says of it, the gravest first."""
         return "\n".join(dict.fromkeys(m.plain for m in self.p.problems))

@@ -24,7 +24,7 @@ def write(book: Book, columns: Sequence[Column]) -> None:
     """The sheet, and the names of its columns."""
     wide = len(FIELDS) + GAP
     sheet = book.sheet(NAME, [10, 9, 9, 9, 9, 3] * len(columns), freeze=(FIRST_ROW, 0), tab="#8A96A3")
-    sheet.title(named("wb_curve_mfu"), named("wb_curves_line"))
+    sheet.title(named("wb_curves"), named("wb_curves_line"))
     for c in columns:
         left = wide * (c.no - 1)
         sheet.text(FIRST_ROW - 2, left, c.title, book.style(bold=True))

@@ -18,8 +18,8 @@ from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import MFU_MAX, MFU_MIN, Basis, Scenario
 
 NAME = "Inputs"
-WIDTHS = (52, 20, 16, 12, 12, 13, 11, 60, 24)
-HEAD = ("wb_value", "wb_unit", "wb_low", "wb_high", "wb_date", "wb_grade", "wb_source", "wb_name")
+WIDTHS = (58, 20, 16, 11, 11, 13, 12, 27, 100)
+HEAD = ("wb_value", "wb_unit", "wb_low", "wb_high", "wb_date", "wb_grade", "wb_name", "wb_source")
 VALUE = 1  # the column of the values
 YES_NO = ("yes", "no")
 FIRST_ROW = 3
@@ -155,7 +155,7 @@ def _platform(c: Column) -> list[Entry]:
         replace(
             Entry(f"egress_usd_per_gb_{n}", named("input_egress"), float(p.place.egress_usd_per_gb), "usd_gb", "price"),
             change=True, limits=(0, 1000), date=rate.date if away else "", grade=rate.grade if away else "",
-            source=rate.source if away else "",
+            source=rate.source if away else named("wb_same_cloud"),
         ),
         Entry(
             f"moves_{n}", named("wb_moves"), yes(p.port.code == "port_needed"), "yes", "text", True, p.port,
@@ -175,8 +175,8 @@ def _ahead(c: Column) -> list[Entry]:
     found = []
     for field, label in (("deposit_share", "wb_deposit"), ("upfront_share", "wb_upfront")):
         row = c.rules.row(field)
-        entry = Entry(f"{field}_{c.no}", named(label), getattr(c.rules, field) or 0.0, "share", "share", True)
-        entry = replace(entry, limits=(0, 1), source=named("wb_from_offer_rules"))
+        entry = Entry(f"{field}_{c.no}", named(label), getattr(c.rules, field), "share", "share", True)
+        entry = replace(entry, limits=(0, 1), source=named("wb_no_rule"))
         found.append(replace(entry, date=row.date, grade=row.grade, source=row.source) if row else entry)
     return found
 
@@ -296,7 +296,7 @@ def _fixed(c: Column) -> list[Entry]:
 def write(book: Book, columns: Sequence[Column]) -> None:
     """The sheet, and the names of its cells."""
     sheet = book.sheet(NAME, WIDTHS, freeze=(FIRST_ROW, 2), tab="#C9A227")
-    sheet.title(named("wb_input"), named("wb_inputs_line"))
+    sheet.title(named("wb_inputs"), named("wb_inputs_line"))
     row = FIRST_ROW - 1
     heads = [named(code) for code in HEAD]
     for at, (title, entries) in enumerate(groups(columns)):
@@ -326,13 +326,13 @@ def _line(book: Book, sheet: Sheet, row: int, entry: Entry) -> None:
         sheet.choose(row, VALUE, entry.choices)
     elif entry.change and entry.limits:
         sheet.bound(row, VALUE, *entry.limits, whole=entry.whole)
-    sheet.text(row, 2, named(f"wb_unit_{entry.unit}"), book.cell(**note))
+    sheet.text(row, 2, named(f"wb_unit_{entry.unit}"), book.words())
     form = entry.form if entry.form != "text" else ""
     sheet.number(row, 3, entry.low, book.cell(form, **note))
     sheet.number(row, 4, entry.high, book.cell(form, **note))
-    sheet.text(row, 5, entry.date, book.cell(**note))
-    sheet.text(row, 6, entry.grade, book.cell(**note))
-    sheet.text(row, 7, entry.source, book.cell(**note))
-    sheet.text(row, 8, entry.name, book.cell(**note))
+    sheet.text(row, 5, entry.date, book.words())
+    sheet.text(row, 6, entry.grade, book.words())
+    sheet.text(row, 7, entry.name, book.words())
+    sheet.text(row, 8, entry.source, book.words())
     if entry.name:
         book.define(entry.name, NAME, row, VALUE)

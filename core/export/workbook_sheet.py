@@ -94,13 +94,17 @@ class Book:
         """A format, made once."""
         key = tuple(sorted(properties.items()))
         if key not in self._styles:
-            base = {"font_name": FONT, "font_size": 10, "font_color": INK, "valign": "top"}
+            base = {"font_name": FONT, "font_size": 10, "font_color": INK, "valign": "vcenter"}
             self._styles[key] = self._book.add_format({**base, **properties})
         return self._styles[key]
 
     def cell(self, number: str = "", **properties: Any) -> Any:
         """The format of a cell in a table: a number format of :data:`FORMATS`, a hairline below."""
         return self.style(num_format=FORMATS[number], bottom=1, bottom_color=LINE, **properties)
+
+    def words(self, **properties: Any) -> Any:
+        """The format of a cell of muted words beside numbers."""
+        return self.cell(font_color=MUTED, indent=1, **properties)
 
     def sheet(self, name: str, widths: Sequence[float], *, freeze: tuple[int, int], tab: str = SLATE) -> Sheet:
         """A sheet in the order of the calls; ``widths`` of its columns, in characters."""
@@ -111,7 +115,7 @@ class Book:
         made.fit_to_pages(1, 0)
         made.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
         made.set_footer("&L&8&A&R&8&P / &N")
-        made.set_default_row(15)
+        made.set_default_row(16)
         made.set_tab_color(tab)
         made.freeze_panes(*freeze)
         if freeze[0]:
@@ -184,7 +188,7 @@ class Sheet:
         self._sheet.set_row(row, 30 if any(texts[1:]) else 20)
         line: dict[str, object] = {"bold": True, "bottom": 1, "bottom_color": AXIS, "valign": "bottom"}
         first = self.book.style(**line, font_size=11, font_color=SLATE)
-        words = self.book.style(**line, font_color=MUTED, text_wrap=True)
+        words = self.book.style(**line, font_color=MUTED, text_wrap=True, indent=1)
         numbers = self.book.style(**line, font_color=MUTED, text_wrap=True, align="right")
         for column in range(columns):
             text = texts[column] if column < len(texts) else ""

@@ -8,7 +8,7 @@ from core.catalogue import Catalogue, Offer
 from core.explain_forms import Input
 from core.explain_inputs import flops_per_token, mfu, named, peak, price, useful, wait
 from core.export.workbook_columns import Column
-from core.export.workbook_sheet import MUTED, Book
+from core.export.workbook_sheet import Book
 from core.memo_texts import MemoTexts
 from core.messages import Message, message
 from core.python_text import company_numbers
@@ -57,7 +57,7 @@ def _of(c: Column) -> Iterator[tuple[Input, Message | str]]:
 def write_sources(book: Book, columns: Sequence[Column], catalogue: Catalogue) -> None:
     """Offers, peaks, speeds and constants, with date, grade and where to look them up."""
     sheet = book.sheet(SOURCES, [30, 38, 16, 13, 13, 10, 12, 11, 110], freeze=(3, 2), tab="#8A96A3")
-    sheet.title(named("wb_source"), named("wb_sources_line"))
+    sheet.title(named("wb_sources"), named("wb_sources_line"))
     heads = [named("wb_platform"), *(named(code) for code in HEAD)]
     sheet.heading(2, heads, len(heads), left=(1, 5, 6, 7, 8))
     rows = [(c.title, found, kind) for c in columns for found, kind in _of(c)]
@@ -68,7 +68,7 @@ def write_sources(book: Book, columns: Sequence[Column], catalogue: Catalogue) -
             row = catalogue.constants[cost_id]
             rows.append((common, Input(named("wb_figure"), row.likely, row.unit, row.low, row.high, row.date, row.grade,
                                        f"{row.item}: {row.source}"), ""))  # fmt: skip
-    muted = book.cell(font_color=MUTED)
+    muted = book.words()
     for at, (title, found, kind) in enumerate(rows, start=3):
         number = book.cell(FORMS.get(found.unit, "number"), align="right")
         sheet.text(at, 0, title, book.cell())

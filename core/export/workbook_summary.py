@@ -107,13 +107,14 @@ def rented(c: Column) -> str:
     p, offer = c.p, c.p.offer
     provider = offer.provider if offer else p.platform.provider
     region = offer.region if offer else p.platform.region
+    region = named("from_any_region").text if region == "any" else region
     return ", ".join(part for part in (provider, plan_name(p.platform.plan).text, region) if part)
 
 
 def write(book: Book, columns: Sequence[Column], report: Report, texts: MemoTexts, link: str, *, cents: bool) -> None:
     """The sheet."""
     fields, money = _fields(columns, report), "cents" if cents else "usd"
-    widths = [26, 40, *(11 if f.form in ("count", "share", "hours", "text", "price") else 14 for f in fields)]
+    widths = [26, 34, *(11 if f.form in ("count", "share", "hours", "text", "price") else 14 for f in fields)]
     sheet = book.sheet(NAME, widths, freeze=(0, 1))
     words = [
         texts.company,
@@ -157,7 +158,7 @@ def _platform(
 ) -> None:
     row, at = FIRST + c.no, {f.label: 2 + i for i, f in enumerate(fields)}
     sheet.text(row, 0, c.title, book.cell(bold=True))
-    sheet.text(row, 1, rented(c), book.cell(font_color=MUTED))
+    sheet.text(row, 1, rented(c), book.words())
     top, bottom = FIRST + 1, FIRST + len(columns)
     cash, competes = place(row, at["wb_cash_live"]), place(row, at["wb_competes"])
     all_cash = span(top, at["wb_cash_live"], bottom, at["wb_cash_live"], NAME)
@@ -213,8 +214,8 @@ def _remarks(book: Book, sheet: Sheet, row: int, columns: Sequence[Column]) -> N
     said = [(c, line) for c in columns for line in c.remarks.split("\n") if line]
     if not said:
         return
-    row = max(row, FIRST + len(columns) + 22)  # below the chart
+    row = max(row, FIRST + len(columns) + 20)  # below the chart
     sheet.heading(row, [named("wb_missing")], 2)
     for i, (c, line) in enumerate(said, start=row + 1):
         sheet.text(i, 0, c.title, book.style(bottom=1, bottom_color=LINE))
-        sheet.text(i, 1, line, book.style(font_color=MUTED))
+        sheet.text(i, 1, line, book.style(font_color=MUTED, indent=1))

@@ -1,0 +1,277 @@
+"""The workbook worked out by LibreOffice: as it was made, and after its inputs were changed in the file.
+
+Each test has one run of LibreOffice for all its files.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl.workbook import Workbook
+
+from core.economics.cashflow import cashflow_of
+from core.estimate import estimate
+from core.report import PlatformEstimate, Report
+from core.scenario import Scenario, platform_keys
+from core.settle import settle
+from tests.core.export.sheets import CATALOGUE, PRESETS, made, opened, recalculated, report_of, value, where
+
+CLOSE = 1e-9
+# One of each kind of hole and corner; the others differ in their numbers only.
+CORNERS = (
+    "no region of that name",
+    "credits for half of the bill",
+    "credits larger than the bill",
+    "no cash, no burn",
+    "full utilisation of all",
+    "one token",
+    "1e18 tokens",
+    "a platform alone",
+    "a platform alone without a price",
+    "no figures",
+    "all is free",
+    "the focus does not fit",
+    "nothing fits a small chip",
+    "adapters",
+    "samples",
+    "a hundred years of hires",
+    "a long wait",
+    "prices nearly gone",
+    "every part left out",
+)
+BASES = ("cash", "loaded", "economic")
+NAMES = {"cash": "cash_total_usd", "loaded": "loaded_total_usd", "economic": "economic_total_usd"}
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two cells say the same: numbers to nine digits, an empty text as nothing."""
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-6)
+    return (a or "") == (b or "")
+
+
+def differences(data: bytes, worked_out: Workbook) -> Iterator[str]:
+    """Formulas whose value in the file is not what they come to."""
+    formulas, values = opened(data), opened(data, values=True)
+    for sheet in formulas:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    there, found = (b[sheet.title][cell.coordinate].value for b in (values, worked_out))
+                    if not same(there, found):
+                        yield f"{sheet.title}!{cell.coordinate} {cell.value[:80]}: {there!r}, worked out {found!r}"
+
+
+def test_every_value_is_what_its_formula_comes_to(tmp_path: Path) -> None:
+    names = (*PRESETS, *CORNERS)
+    found = recalculated({name: made(name) for name in names}, tmp_path)
+    assert [f"{name}: {d}" for name in names for d in differences(made(name), found[name])] == []
+    for name in names:
+        report = report_of(name)
+        for no, p in enumerate(report.platforms, start=1):
+            if p.bills is None:
+                assert p.utilisation is None or not value(found[name], f"total_usd_{no}")
+                continue
+            total = p.bills[report.scenario.basis].total_usd
+            assert value(found[name], f"total_usd_{no}") == pytest.approx(total, rel=CLOSE, abs=1e-6), (name, p.id)
+
+
+def other_size(p: PlatformEstimate) -> int:
+    """Another size on sale, a few steps up, or down from the largest."""
+    sizes = [s.chips for s in CATALOGUE.sizes(p.accelerator.id)]
+    return next((n for n in sizes if n >= 2 * p.size.chips), sizes[0])
+
+
+def alone(report: Report, p: PlatformEstimate, change: dict[str, Any], price: float | None, chips: int) -> Report:
+    """What the product says of a platform by itself at a size, with another price and other inputs."""
+    platform = p.platform.model_copy(update={"chips": None})
+    if price is not None:
+        platform = platform.model_copy(update={"quote_usd_per_chip_hour": price})
+    fields = {"platforms": (platform,), "focus": platform_keys((platform,))[0], "chips": chips}
+    # A quote is somebody's offer to deliver, which waits for nobody; the file keeps the wait of the offer.
+    wait = {"wait_weeks": float(p.place.wait_weeks)}
+    asked = report.scenario.model_copy(update={**fields, **wait, **change})
+    assert settle(dict(asked), CATALOGUE).scenario == asked, "the change is one that the product takes as it is"
+    return estimate(asked, CATALOGUE)
+
+
+class Edited:
+    """A workbook that is changed by the names of its cells."""
+
+    def __init__(self, name: str) -> None:
+        self.report, self.book = report_of(name), opened(made(name))
+        self.expected: dict[int, Report] = {}
+
+    def put(self, name: str, what: object) -> None:
+        sheet, cell = where(self.book, name)
+        assert not self.book[sheet][cell].protection.locked, f"{name} is locked"
+        self.book[sheet][cell].value = what
+
+    def each_platform(self, change: dict[str, Any]) -> None:
+        """Change price, chips and utilisation, another selection of them on each platform."""
+        for no, p in enumerate(self.report.platforms, start=1):
+            if p.utilisation is None:
+                continue
+            price = round((p.price_usd_per_chip_hour or 3.0) * 1.37, 4) if no % 3 != 0 else None
+            chips = other_size(p) if no % 2 == 0 else p.size.chips
+            mfu = {"mfu": 0.371} if no % 3 != 1 else {}
+            if price is not None:
+                self.put(f"price_{no}", price)
+            self.put(f"chips_{no}", chips)
+            if mfu:
+                self.put(f"own_mfu_{no}", mfu["mfu"])
+            self.expected[no] = alone(self.report, p, {**change, **mfu}, price, chips)
+
+    def saved(self) -> bytes:
+        buffer = io.BytesIO()
+        self.book.save(buffer)
+        return buffer.getvalue()
+
+
+EVERY_INPUT: dict[str, Any] = {
+    "tokens": 7.1e10,
+    "iterations": 4,
+    "experiments": 2.25,
+    "failed_share": 0.125,
+    "evaluation_share": 0.0625,
+    "spare_share": 0.05,
+    "goodput": 0.83,
+    "deadline_weeks": 3.0,
+    "setup_weeks": 5.5,
+    "week_value_usd": 41_000.0,
+    "cash_usd": 7e6,
+    "burn_usd_per_month": 2.5e5,
+    "credits_usd": 60_000.0,
+    "credits_share": 0.4,
+    "support_share": 0.07,
+    "data_usd": 12_345.0,
+    "migration_usd": 54_321.0,
+    "staff_engineers": 2.5,
+    "new_hires": 1.5,
+    "engineer_usd_per_year": 250_000.0,
+    "bytes_per_token": 3.7,
+    "epochs": 2.5,
+    "checkpoints_kept": 9,
+}
+CELL = {"goodput": "own_goodput"}
+LEFT_OUT = ("evaluation", "egress", "delay")
+
+
+def edits() -> Iterator[tuple[str, Edited]]:
+    """Files that were changed, and what the product says of each change."""
+    for name in PRESETS:
+        plain = Edited(name)
+        plain.each_platform({})
+        yield f"{name}: price, chips, MFU", plain
+        tokens = Edited(name)
+        amount = tokens.report.scenario.tokens * 1.7
+        tokens.put("tokens", amount)
+        tokens.each_platform({"tokens": amount})
+        yield f"{name}: price, chips, MFU and tokens", tokens
+    every = Edited("continue_70b")
+    for field, changed in EVERY_INPUT.items():
+        every.put(CELL.get(field, field), changed)
+    every.each_platform(EVERY_INPUT)
+    yield "every input", every
+    less = Edited("lora_70b")
+    for part in LEFT_OUT:
+        less.put(f"bill_{part}", "no")
+    less.put("store_data", "no")
+    less.each_platform({"bill_without": ",".join(LEFT_OUT), "store_data": False})
+    yield "parts left out", less
+    dearer = Edited("finetune_70b")
+    dearer.put("price_change", 0.25)
+    for no, p in enumerate(dearer.report.platforms, start=1):
+        dearer.expected[no] = alone(dearer.report, p, {"price_change": 0.25}, None, p.size.chips)
+    yield "prices move", dearer
+    emptied = Edited("full utilisation of all")
+    for no, p in enumerate(emptied.report.platforms, start=1):
+        emptied.put(f"own_mfu_{no}", None)
+        emptied.expected[no] = alone(emptied.report, p, {"mfu": None}, None, p.size.chips)
+    yield "back to the curve", emptied
+
+
+def test_a_change_in_the_file_is_what_the_product_says_of_it(tmp_path: Path) -> None:
+    changed = dict(edits())
+    found = recalculated({name: one.saved() for name, one in changed.items()}, tmp_path)
+    wrong = []
+    for name, one in changed.items():
+        assert one.expected
+        for no, report in one.expected.items():
+            p = report.focus
+            assert p.bills is not None
+            assert p.bills["cash"].total_usd != one.report.platforms[no - 1].bills["cash"].total_usd, "nothing moved"
+            numbers = {NAMES[basis]: p.bills[basis].total_usd for basis in BASES}
+            numbers |= {"wall_hours": p.wall_hours, "chip_hours": p.chip_hours, "mfu": p.utilisation.mfu}
+            numbers |= {
+                f"{part}_usd": getattr(p.bills["cash"], f"{part}_usd") for part in ("chips", "storage", "egress")
+            }
+            for cell, wanted in numbers.items():
+                there = value(found[name], f"{cell}_{no}")
+                if not same(there, wanted):
+                    wrong.append(f"{name}: {cell}_{no} is {there!r}, and the product says {wanted!r}")
+    assert wrong == []
+
+
+CASH = {
+    "iterations": 3,
+    "experiments": 2.5,
+    "failed_share": 0.2,
+    "evaluation_share": 0.1,
+    "setup_weeks": 6.0,
+    "credits_usd": 150_000.0,
+    "credits_share": 0.6,
+    "data_usd": 5_000.0,
+    "new_hires": 1.0,
+    "support_share": 0.03,
+}
+AHEAD = {"upfront_share": 0.4, "deposit_share": 0.2}
+
+
+def test_cash_by_month_is_the_products_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every platform chosen in turn, with more months, credits, and rent that is paid ahead."""
+    names = ("continue_70b", "articles_70b_10tb")
+    files, wanted = dict[str, bytes](), dict[str, tuple[Report, int]]()
+    for name in names:
+        report = report_of(name)
+        for no, p in enumerate(report.platforms, start=1):
+            one = Edited(name)
+            for field, changed in CASH.items():
+                one.put(field, changed)
+            for field, share in AHEAD.items():
+                one.put(f"{field}_{no}", share)
+            one.put("cash_platform", no)
+            files[f"{name} {no}"] = one.saved()
+            wanted[f"{name} {no}"] = (alone(report, p, CASH, None, p.size.chips), no)
+    found = recalculated(files, tmp_path)
+    from core.economics import cashflow
+    from core.offer_rules import Rules
+
+    class Paid:
+        rules = Rules(**AHEAD)
+
+    monkeypatch.setattr(cashflow, "rented", lambda platform, catalogue: Paid)
+    monkeypatch.setattr(cashflow, "ahead_text", lambda rules: None)
+    for name, (report, _) in wanted.items():
+        flow = cashflow_of(report.focus, report.scenario, CATALOGUE)
+        rows = {row[0].value: row for row in found[name]["Cash by month"].iter_rows() if row[0].value}
+        assert flow is not None
+        for label, numbers in (
+            ("Cash in the bank, burn and this version paid", flow.left_usd),
+            ("Paid in all, to the end of the month", sum(flow.parts.values()).cumsum()),
+        ):
+            there = [cell.value for cell in rows[label][2:] if isinstance(cell.value, (int, float))]
+            assert there == pytest.approx(list(numbers), rel=1e-8, abs=1e-4), (name, label)
+
+
+def test_inputs_of_the_scenario_are_all_there() -> None:
+    """What the edits above change is every number of money and time that the scenario has."""
+    book = opened(made("continue_70b"))
+    known = {CELL.get(field, field) for field in EVERY_INPUT}
+    assert known <= set(book.defined_names)
+    assert set(EVERY_INPUT) <= set(Scenario.model_fields)
