@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.catalogue import Catalogue, load_catalogue
 from core.messages import InputError, Message
+from core.moved import moved, sentences
 from core.numbers import NBSP
 from core.report import Report
 from core.scenario import Scenario
@@ -189,13 +190,30 @@ def guarded(t: Translator, reset: Callable[[], None] | None) -> Iterator[None]:
 
 
 def old_data(view: View) -> None:
-    """Say that the link was made with older data, and offer today's."""
+    """Say that the link was made with older data or another model, what moved since, and offer today's data."""
+    _what_moved(view)
     if view.catalogue.snapshot == load_catalogue().snapshot:
         return
     said = view.t("Prices and runs of {snapshot}, as the link asked.", snapshot=view.catalogue.snapshot)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[:material/history: {escape(said)}]", width="content")
         st.button(view.t("Use current data"), key="current_data", type="tertiary", on_click=_use_current)
+
+
+def _what_moved(view: View) -> None:
+    """Of the link that was opened, while its scenario stands: its total then and now, and on a click what moved."""
+    link = view.desk.link
+    found = moved(link[0], view.report, view.catalogue) if link and link[1] == view.scenario else None
+    if found is None:
+        return
+    lines = [view.t.message(m) for m in sentences(found)]
+    first, rest = lines[:1], lines[1:]
+    with st.container(key="moved", gap=None):
+        for line in first:
+            st.markdown(f":small[:material/history: {rich(line)}]")
+        if rest:
+            label = view.t("What moved since this link")
+            expander(label, "open_moved", lambda: st.markdown("\n".join(f"- {small(line)}" for line in rest)))
 
 
 def _use_current() -> None:
