@@ -9,6 +9,7 @@ import streamlit as st
 from core.estimate import estimate
 from core.link import encode, read_link
 from core.messages import Message
+from core.moved import made_by
 from ui import (
     address,
     bill_controls,
@@ -52,6 +53,7 @@ def start_run(page: str) -> Desk:
     if desk is None:
         catalogue, decoded = read_link(params)
         desk = st.session_state[DESK] = Desk(CONTROLS, catalogue, decoded.scenario, decoded.messages, view=view)
+        _remember(desk, params)
         desk.messages += _settled(desk.view)
     else:
         _follow(desk, params, view, new_page=desk.page != page)
@@ -64,6 +66,15 @@ def start_run(page: str) -> Desk:
 def _settled(view: dict[str, str]) -> tuple[Message, ...]:
     """Bring what pages keep in the view into its limits, and say what was changed."""
     return (*migration_controls.settle(view), *memo_controls.settle(view))
+
+
+def _remember(desk: Desk, params: dict[str, str]) -> None:
+    """Keep what the link that was opened says of its making. An address that the app wrote says less of the same."""
+    made = made_by(params)
+    if desk.link is None or made.total_usd is not None or desk.link[1] != desk.scenario:
+        desk.link = (made, desk.scenario)
+    # The panel of what moved says it, with the answer now.
+    desk.messages = tuple(m for m in desk.messages if m.code != "link_recorded")
 
 
 def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_page: bool) -> None:
@@ -80,6 +91,7 @@ def _follow(desk: Desk, params: dict[str, str], view: dict[str, str], *, new_pag
     ):
         catalogue, decoded = read_link(params)
         desk.catalogue, desk.scenario, desk.messages = catalogue, decoded.scenario, decoded.messages
+        _remember(desk, params)
         desk.view = view
         desk.unread.clear()
     elif touched:
