@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import segno
 from segno.encoder import DataOverflowError
 
+from core.numbers import NBSP
 from ui.memo_words import TableWords, Words, words
 from ui.theme import PALETTES
 from ui.wording import together
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 
 _INK = PALETTES["print"]
 _LINE = "#dde2e8"
+_SHORT = 10  # characters of a cell that does not break
 QR_BORDER = 2  # modules around the code, beside the white of the paper
 
 STYLE = f"""
 .cm{{color:{_INK.text};font-size:13px;line-height:1.42}}
 .cm *{{box-sizing:border-box}}
 .cm p,.cm h1,.cm h2,.cm h3,.cm h4,.cm ol,.cm figure{{margin:0;padding:0}}
-.cm p,.cm li{{font-size:inherit;line-height:inherit;color:inherit}}
+.cm p,.cm ol,.cm li{{font-size:inherit;line-height:inherit;color:inherit}}
 .cm b{{font-weight:600}}
 .cm a{{color:#174a8a;text-decoration:underline;overflow-wrap:anywhere}}
 .cm .head{{display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between;align-items:flex-end;
@@ -65,8 +67,8 @@ font-weight:400;color:inherit;background:none}}
 .cm .main td:last-child{{padding-left:8px;min-width:100px}}
 .cm sup{{font-size:inherit;line-height:0;vertical-align:baseline}}
 .cm .s{{font-size:13.5px;line-height:1.3;font-weight:600;margin:0 0 4px;color:inherit}}
-.cm .grid{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:14px 26px;margin:12px 0}}
-.cm .grid>div>section+section{{margin-top:14px}}
+.cm .grid{{display:grid;grid-template-columns:minmax(0,1.36fr) minmax(0,1fr);gap:14px 26px;
+margin:12px 0;align-items:start}}
 .cm .cash td.bar{{width:52%;padding:5px 0}}
 .cm .cash .bar i{{display:block;height:9px;min-width:1px;border-radius:1px}}
 .cm .foot{{display:flex;gap:20px;align-items:flex-end;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
@@ -75,7 +77,8 @@ font-weight:400;color:inherit;background:none}}
 .cm .foot li{{display:inline}}
 .cm .foot p{{margin-top:4px}}
 .cm .foot img{{flex:none;width:104px;height:104px;image-rendering:pixelated}}
-@media (max-width:640px){{.cm .foot{{flex-direction:column;align-items:flex-start}}.cm .verdict{{font-size:16px}}
+@media (max-width:640px){{.cm .grid{{grid-template-columns:minmax(0,1fr)}}
+.cm .foot{{flex-direction:column;align-items:flex-start}}.cm .verdict{{font-size:16px}}
 .cm .main tbody th{{position:sticky;left:0;background:#fff;min-width:124px;max-width:150px;z-index:1}}
 .cm .main thead th:first-child{{position:sticky;left:0;background:#fff;z-index:1}}
 .cm .main tbody th small{{display:block}}}}
@@ -186,11 +189,11 @@ def _row(row: RowWords, *, first: bool) -> str:
 
 
 def _grid(w: Words, own: Sequence[str], tag: str) -> str:
-    left = _small(w.criteria, own, tag) + _small(w.risks, own, tag)
     colour = next((row.colour for row in w.rows if row.chosen), _INK.primary)
     told = " ".join([*w.not_modelled, w.disclaimer])
-    right = f'{_cash(w, colour, tag)}<section><{tag} class="s">{escape(w.not_modelled_title)}</{tag}>'
-    return f'<div class="grid"><div>{left}</div><div>{right}<p>{_plain(told)}</p></section></div></div>'
+    rest = f'<section><{tag} class="s">{escape(w.not_modelled_title)}</{tag}><p>{_plain(told)}</p></section>'
+    parts = (_small(w.criteria, own, tag), _cash(w, colour, tag), _small(w.risks, own, tag), rest)
+    return f'<div class="grid">{"".join(parts)}</div>'
 
 
 def _small(table: TableWords, own: Sequence[str], tag: str) -> str:
@@ -199,7 +202,7 @@ def _small(table: TableWords, own: Sequence[str], tag: str) -> str:
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.columns)
     rows = "".join(
         f'<tr><th scope="row">{_plain(cells[0], own)}</th>'
-        + "".join(f"<td>{_plain(cell, own)}</td>" for cell in cells[1:])
+        + "".join(f"<td>{_plain(_whole(cell), own)}</td>" for cell in cells[1:])
         + "</tr>"
         for cells in table.rows
     )
@@ -207,6 +210,11 @@ def _small(table: TableWords, own: Sequence[str], tag: str) -> str:
         f'<section><{tag} class="s">{escape(table.title)}</{tag}><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></section>"
     )
+
+
+def _whole(text: str) -> str:
+    """A short text without the spaces it could break at: ``ML lead``, ``1 in 10``."""
+    return text.replace(" ", NBSP) if len(text) <= _SHORT else text
 
 
 def _cash(w: Words, colour: str, tag: str) -> str:
