@@ -55,7 +55,7 @@ def main() -> None:
                 strip.draw(view)
             with frame.guarded(t, strip.start_over):
                 here.run()
-            frame.page_links(view, pages, embedded=embedded)
+            frame.page_links(view, pages)
             watch_theme()
         finish_run(desk)
         for draw in last:

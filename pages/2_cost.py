@@ -42,8 +42,9 @@ def lines() -> None:
     st.html(money_tables.bill_table(report, view.scheme, t, panels))
 
 
-frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)
-frame.expander(t("What the bill counts"), "open_counts", lambda: bill_controls.draw(view))
-cost_depth.draw(view, commitment)
-python_card.draw(view)
+if not view.embedded:
+    frame.expander(t("Every line of the bill, to the cent"), "open_bill", lines)
+    frame.expander(t("What the bill counts"), "open_counts", lambda: bill_controls.draw(view))
+    cost_depth.draw(view, commitment)
+    python_card.draw(view)
 explain.draw(view, panels)

@@ -38,4 +38,5 @@ if len(drawn) > 1:
         for column, chart in zip(st.columns(len(drawn), gap="small"), drawn, strict=True):
             with column:
                 frame.chart_card(view, chart)
-scaling_controls.draw(view, found)
+if not view.embedded:
+    scaling_controls.draw(view, found)

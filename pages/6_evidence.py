@@ -9,4 +9,5 @@ view = frame.current()
 frame.verdict(view, evidence_runs.errors_verdict(view.catalogue, view.t), evidence_runs.runs_line(view))
 frame.old_data(view)
 choice = evidence_runs.draw(view)
-evidence_tables.facts_tabs(view, view.catalogue, before=evidence_run_tabs.tabs(view, choice))
+if not view.embedded:
+    evidence_tables.facts_tabs(view, view.catalogue, before=evidence_run_tabs.tabs(view, choice))

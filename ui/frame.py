@@ -48,7 +48,8 @@ class View:
     report: Report
     slot: DeltaGenerator
     last: list[Callable[[], None]] = field(default_factory=list)
-    embedded: bool = False  # in another site's frame: the answer and its sliders alone
+    # In another site's frame: the answer, its sliders and charts, and nothing below them.
+    embedded: bool = field(default_factory=lambda: bool(st.context.is_embedded))
 
     def file_name(self, name: str, ending: str = "csv") -> str:
         """A file name that says what and of which day: ``cost-against-time-2026-11-30.csv``."""
@@ -148,14 +149,15 @@ def _heading(chart: Chart) -> None:
     st.markdown(f"**{escape(chart.title)}**{below}")
 
 
-def page_links(view: View, pages: Sequence[tuple[Any, str]], *, embedded: bool) -> None:
-    """Links between the pages at the foot: a phone hides the navigation at the top, an embedded page has none."""
+def page_links(view: View, pages: Sequence[tuple[Any, str]]) -> None:
+    """At the foot, links between the pages, as a phone hides the navigation at the top; in a frame the way out."""
     with st.container(horizontal=True, key="page_links"):
-        for page, title in pages:
-            st.page_link(page, label=title)
-        if embedded:
+        if view.embedded:
             whole = address.link(view.report, view.catalogue, view.desk.view)
             st.link_button(view.t("Open with all settings"), whole, type="tertiary", icon=":material/open_in_new:")
+            return
+        for page, title in pages:
+            st.page_link(page, label=title)
 
 
 def expander(label: str, key: str, draw: Callable[[], None]) -> None:
@@ -206,14 +208,9 @@ def _what_moved(view: View) -> None:
     found = moved(link[0], view.report, view.catalogue) if link and link[1] == view.scenario else None
     if found is None:
         return
-    lines = [view.t.message(m) for m in sentences(found)]
-    first, rest = lines[:1], lines[1:]
-    with st.container(key="moved", gap=None):
-        for line in first:
-            st.markdown(f":small[:material/history: {rich(line)}]")
-        if rest:
-            label = view.t("What moved since this link")
-            expander(label, "open_moved", lambda: st.markdown("\n".join(f"- {small(line)}" for line in rest)))
+    first, *rest = (view.t.message(m) for m in sentences(found))
+    label = f"{view.t('What moved since this link')} · {first}"
+    expander(rich(label), "open_moved", lambda: st.markdown("\n".join(f"- {small(line)}" for line in rest)))
 
 
 def _use_current() -> None:

@@ -70,12 +70,15 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
         price = today.price_usd_per_chip_hour
         even = view.drawn(lambda s: migration_even_chart(savings, price, _style(view, found, s), s, t))
         chart_card(view, even)
+        if view.embedded:
+            return
         anyway = st.toggle(t("Show it anyway: effort, your code, risks"), key=ANYWAY)
         if not anyway:
             migration_money.draw_own(view)
             return
     migration_controls.draw(view, path=not saves)
-    migration_money.draw(view, found)
+    if not view.embedded:
+        migration_money.draw(view, found)
     own = "monthly_bill_usd" in migration_inputs.given(view.desk.view)
     st.html(tables.cards(found, migration_controls.path_name(found), t, own_bill=own))
     charts = _charts(view, found)
@@ -85,6 +88,8 @@ def draw(view: View, found: Migration, scan: Scan | None) -> None:
                 with column:
                     chart_card(view, chart)
     st.html(tables.paths_table(found, view.scheme, t))
+    if view.embedded:
+        return
     st.subheader(t("Read the code"), anchor=False)
     migration_code.draw(view)
     _code(view, found, scan)

@@ -25,7 +25,8 @@ def draw(view: View) -> None:
             st.html(plan_card.card_body(report, view.catalogue, view.scheme, t))
         with st.container(gap="xxsmall", key="plan_actions"):
             _try(view)
-            _copy(view)
+            if not view.embedded:
+                _copy(view)
 
 
 def _try(view: View) -> None:

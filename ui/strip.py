@@ -98,17 +98,22 @@ def draw(view: View) -> None:
                     on_click=reset,
                     help=t("Back to the values of the preset. The browser's Back button undoes it."),
                 )
-                links = st.popover(
-                    t("Copy link"), type="tertiary", icon=":material/link:", key="open_links", on_change="rerun"
-                )
-                if links.open:
-                    with links:
-                        _copy_link(view)
-                        scenario_files.draw_open(view)
-                else:
-                    scenario_files.forget()
+                if not view.embedded:  # where a page may not copy; its charts have the link, its foot the way out
+                    links(view)
         if scenario.mfu is not None:
             _own_mfu(view)
+
+
+def links(view: View) -> None:
+    """Links to what is shown, and the scenario as a file, in a popover that is filled while it is open."""
+    label = view.t("Copy link")
+    box = st.popover(label, type="tertiary", icon=":material/link:", key="open_links", on_change="rerun")
+    if box.open:
+        with box:
+            _copy_link(view)
+            scenario_files.draw_open(view)
+    else:
+        scenario_files.forget()
 
 
 def reset() -> None:
@@ -225,6 +230,8 @@ def _copy_link(view: View) -> None:
         "engineer_usd_per_year": t("engineer cost"),
         "setup_weeks": t("set-up weeks"),
         "week_value_usd": t("value of a week"),
+        "data_usd": t("data"),
+        "migration_usd": t("moving the code"),
         "measured": t("your measurements"),
         "quotes": t("your own quotes"),
         "move_monthly_bill_usd": t("bill of a month"),

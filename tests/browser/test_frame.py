@@ -107,6 +107,32 @@ def test_an_embedded_page_is_the_answer_alone(server: Server, page: Page) -> Non
     assert "embed" not in whole and "chips=" in whole and "cash=" not in whole
 
 
+@pytest.mark.parametrize(
+    ("path", "charts", "sliders"),
+    [("/", 2, 3), ("/cost", 4, 3), ("/scaling", 4, 3), ("/migration", 1, 3), ("/evidence", 2, 0)],
+)
+def test_in_a_frame_a_page_is_answer_sliders_charts_and_one_way_out(
+    server: Server, page: Page, phone: Page, path: str, charts: int, sliders: int
+) -> None:
+    for window in (page, phone):
+        if window is page:
+            window.set_viewport_size({"width": 800, "height": 600})
+        open_page(window, f"{server.url}{path}?embed=true&embed_options=dark_theme")
+        assert page_colour(window) == BACKGROUND["dark"]
+        for around in ("stSidebar", "stToolbar", "stTopNavLink", "stPageLink", "stExpander", "stPopover"):
+            assert window.get_by_test_id(around).filter(visible=True).count() == 0, around
+        main = window.get_by_test_id("stMainBlockContainer")
+        assert main.get_by_test_id("stPlotlyChart").count() == charts
+        assert main.locator(".crc").count() == charts
+        assert main.locator("input[type=range]").count() == sliders
+        top = window.get_by_role("heading", level=2).bounding_box()
+        assert top is not None and top["y"] < 40
+        assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= window.innerWidth")
+        for way in main.locator("a[href]").filter(visible=True).all():
+            assert way.get_attribute("target") == "_blank", "a frame must not be led elsewhere"
+        assert main.get_by_role("link", name="Open with all settings").count() == 1
+
+
 def test_the_desktop_page_does_not_scroll_sideways(server: Server, page: Page) -> None:
     for path in ("/", "/cost"):
         open_page(page, f"{server.url}{path}")
