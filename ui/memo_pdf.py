@@ -29,7 +29,7 @@ from ui.charts.labels import text_width
 from ui.charts.memo_cost import memo_charts
 from ui.memo_words import RowWords, TableWords, Words, words
 from ui.picture_browser import PictureUnavailable
-from ui.theme import PALETTES, platform_styles
+from ui.theme import FONT_SIZE, PALETTES, platform_styles
 from ui.wording import together
 
 if TYPE_CHECKING:
@@ -47,8 +47,9 @@ QR_LEAST, QR_MODULE = 60.0, 1.25  # pt
 BOX = "#f1f4f6"
 # Ever shorter: characters a note, notes, and characters of what is not modelled.
 _SHORTER = ((170, 12, 260), (110, 8, 180), (70, 5, 120), (0, 0, 80))
-_MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 6.4}  # font sizes
-_LONG_WORD = 18  # characters that a line must be able to break within
+_MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 9.0}  # font sizes
+_TABLE_WIDTHS: dict[Paper, tuple[float, float]] = {"a4": (310, 660), "letter": (320, 680), "16:9": (550, 600)}  # px
+_INSET, _STEP, _WIDEST_WORD = 6.0, 8.0, 90.0  # px
 _BOLD = re.compile(r"\*\*")
 _STRONG = ("L", "R", "AL")  # kinds of letters that have a direction
 _ISOLATE, _ISOLATE_END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
@@ -56,6 +57,8 @@ _JOINER = "\N{WORD JOINER}"
 _A_RATE, _JOINED = re.compile(r"(?<=\d)/(?=h\b)"), f"/{_JOINER}"
 _WHOLE = re.compile(rf"(\S*{_JOINER}\S*)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
+_LONG = re.compile(r"\S{19,}")  # what a line must be able to break: after a sign, else anywhere
+_SIGNS, _ENDLESS = re.compile(r"[/_.,&?=]+"), re.compile(rf"[^\s{_BREAK}-]{{16}}")
 _STANDARDS: tuple[Literal["ua-1"] | None, ...] = ("ua-1", None)
 _LOCK = threading.Lock()
 
@@ -185,8 +188,8 @@ def _data(shown: Words, paper: Paper, t: Translator, own: Sequence[str]) -> dict
         "rows": table,
         "platforms": sum(row.kind == "platform" for row in shown.rows),
         "access_width": _access_width(shown, paper),
-        "criteria": _table(shown.criteria, own),
-        "risks": _table(shown.risks, own),
+        "criteria": _table(shown.criteria, own, _TABLE_WIDTHS[paper][0]),
+        "risks": _table(shown.risks, own, _TABLE_WIDTHS[paper][1]),
         "cash": {
             "title": _runs(shown.cash_title),
             "periods": [{"name": p.name, "amount": p.amount, "height": p.height} for p in shown.cash],
@@ -249,23 +252,50 @@ def _figure(chart: Chart, name: str | None) -> dict[str, Any]:
     }
 
 
-def _table(data: TableWords, own: Sequence[str]) -> dict[str, Any]:
+def _table(data: TableWords, own: Sequence[str], width: float) -> dict[str, Any]:
     return {
         "title": _runs(data.title),
         "columns": [_runs(name) for name in data.columns],
         "rows": [[{"runs": _plain(_isolated(cell, own))} for cell in row] for row in data.rows],
-        "widths": column_widths(data),
+        "widths": column_widths(data, width),
     }
 
 
-def column_widths(data: TableWords) -> list[float]:
-    """Shares of a table's width: what a column's longest word needs, and more for one with more to say."""
-    found = []
-    for i, name in enumerate(data.columns):
-        cells = [name, *(row[i] for row in data.rows)]
-        word = max(min(text_width(part), 90.0) for cell in cells for part in (cell.split(" ") or [""]))
-        found.append(max(word + 8, 0.5 * max(map(text_width, cells)) + 8))
-    return found
+def column_widths(data: TableWords, width: float) -> list[float]:
+    """Shares of a table of ``width`` px that make it low: first the longest words, then where more saves most lines.
+
+    >>> [round(w) for w in column_widths(TableWords("", ("a", "b"), (("one two three four", "x"),)), 160)]
+    [117, 13]
+    """
+    columns = [
+        [together(text) for text in (name, *(row[i] for row in data.rows))] for i, name in enumerate(data.columns)
+    ]
+    natural = [max(map(text_width, cells)) for cells in columns]
+    found = [
+        min(max(text_width(word) for cell in cells for word in cell.split(" ")), _WIDEST_WORD) for cells in columns
+    ]
+    while sum(found) + _STEP <= width:
+        now = _lines(columns, found)
+        saved = [
+            (now - _lines(columns, [w + _STEP * (i == j) for j, w in enumerate(found)]), wish - found[i], i)
+            for i, wish in enumerate(natural)
+            if wish > found[i]
+        ]
+        if not saved:
+            break
+        found[max(saved)[2]] += _STEP
+    return [w + _INSET for w in found]
+
+
+def _lines(columns: Sequence[Sequence[str]], widths: Sequence[float]) -> int:
+    """Lines that the rows of a table take together."""
+    return sum(
+        max(
+            len(pictures.wrapped(cell, FONT_SIZE, max(width, FONT_SIZE)))
+            for cell, width in zip(row, widths, strict=True)
+        )
+        for row in zip(*columns, strict=True)
+    )
 
 
 def _with_notes(text: str, row: RowWords) -> str:
@@ -323,9 +353,4 @@ def _plain(text: str, *, bold: bool = False) -> list[dict[str, Any]]:
 
 def _breakable(text: str) -> str:
     """A text whose endless words can break: one that fits no line would run over its neighbour."""
-    return re.sub(rf"[^\s{_BREAK}]{{{_LONG_WORD},}}", _with_breaks, text)
-
-
-def _with_breaks(found: re.Match[str]) -> str:
-    word = found[0]
-    return _BREAK.join(word[i : i + 6] for i in range(0, len(word), 6))
+    return _LONG.sub(lambda found: _ENDLESS.sub(rf"\g<0>{_BREAK}", _SIGNS.sub(rf"\g<0>{_BREAK}", found[0])), text)
