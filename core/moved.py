@@ -301,7 +301,8 @@ def _totals(m: Moved) -> list[Message]:
     standing = message("moved_is_verified" if m.verified else "moved_not_verified")
     said: dict[str, Any] = {"focus": m.focus, "standing": standing}
     if recorded is None:
-        found = [] if now is None else [message("moved_unrecorded", "note", focus=m.focus, now=now)]
+        code, said = ("moved_nothing", {}) if now is None else ("moved_unrecorded", {"now": now})
+        found = [message(code, "note", focus=m.focus, **said)]
     elif now is None or difference is None:
         found = [message("moved_without_price", "note", **said, recorded=recorded)]
     elif m.verified and abs(difference) <= CENT:

@@ -25,6 +25,7 @@ LINK_SENTENCES: dict[str, str] = {
     ),
     "moved_from_nothing": N_("{focus}: {recorded:cents} recorded in the link, {standing}; {now:cents} now."),
     "moved_unrecorded": N_("{focus}: {now:cents} now; the link records no total."),
+    "moved_nothing": N_("{focus}: the link records no total, and without a price here there is none now."),
     "moved_without_price": N_(
         "{focus}: {recorded:cents} recorded in the link, {standing}; without a price here there is no total now."
     ),

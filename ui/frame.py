@@ -55,9 +55,12 @@ class View:
         """A file name that says what and of which day: ``cost-against-time-2026-11-30.csv``."""
         return f"{name}-{self.report.snapshot.split('+')[0]}.{ending}"
 
-    def drawn(self, draw: Callable[[Scheme], Chart]) -> Chart:
-        """The chart in the reader's colours, which can be drawn again in those of print."""
-        return replace(draw(self.scheme), printed=lambda: draw("print"))
+    def drawn(self, draw: Callable[[Scheme], Chart], source: str = "", line: str = "") -> Chart:
+        """The chart in the reader's colours, which can be drawn again in those of print.
+
+        ``source``: what it rests on, where that is not prices alone; ``line``: what it is of, where not the scenario.
+        """
+        return replace(draw(self.scheme), printed=lambda: draw("print"), source=source, line=line)
 
     @cached_property
     def foot(self) -> Foot:
@@ -209,8 +212,11 @@ def _what_moved(view: View) -> None:
     if found is None:
         return
     first, *rest = (view.t.message(m) for m in sentences(found))
-    label = f"{view.t('What moved since this link')} · {first}"
-    expander(rich(label), "open_moved", lambda: st.markdown("\n".join(f"- {small(line)}" for line in rest)))
+
+    def lines() -> None:
+        st.markdown("\n".join(f"- {small(line)}" for line in rest))
+
+    expander(rich(f"{view.t('What moved since this link')} · {first}"), "open_moved", lines)
 
 
 def _use_current() -> None:

@@ -16,6 +16,11 @@ SHORT = next(e for e in EXHIBITS if e.kind == "private" and e.packing and e.snap
 RECORDED = "$258,111.55 recorded in the link, not verified"
 
 
+def said(app) -> str:
+    """All prose of the page, and what its expanders are called."""
+    return "\n".join([text(app), *(box.label for box in app.expander)]).replace("\\", "")
+
+
 def visited(e: Exhibit, file: str = PAGES[0], **more: str):
     return opened(file, **params_of(e.link), **more)
 
@@ -24,18 +29,18 @@ def visited(e: Exhibit, file: str = PAGES[0], **more: str):
 def test_every_page_says_what_an_old_link_recorded_and_what_moved(file: str) -> None:
     app = visited(OLD, file)
     in_order(app)
-    assert RECORDED in text(app).replace("\\", "")
-    said = text(unfolded(app, "moved")).replace("\\", "")
-    assert "Version 2, formula" in said and "Version 4, data" in said and "No price here has moved" in said
+    assert RECORDED in said(app)
+    found = said(unfolded(app, "moved"))
+    assert "Version 2, formula" in found and "Version 4, data" in found and "No price here has moved" in found
 
 
 def test_what_moved_is_of_the_link_s_own_scenario_and_comes_back_with_it() -> None:
     app = visited(OLD)
     app.select_slider(key="w_budget").set_value(100_000).run()
     in_order(app)
-    assert "recorded in the link" not in text(app)
+    assert "recorded in the link" not in said(app)
     app.select_slider(key="w_budget").set_value(500_000).run()
-    assert RECORDED in text(app).replace("\\", "")
+    assert RECORDED in said(app)
 
 
 def test_today_s_data_keep_what_the_link_recorded_in_sight() -> None:
@@ -43,14 +48,14 @@ def test_today_s_data_keep_what_the_link_recorded_in_sight() -> None:
     app.button(key="current_data").click().run()
     in_order(app)
     assert param(app, "snapshot") == load_catalogue().snapshot
-    assert RECORDED in text(app).replace("\\", "")
+    assert RECORDED in said(app)
 
 
 def test_a_link_of_today_says_nothing_of_what_moved() -> None:
     catalogue = load_catalogue()
     app = opened(s=pack(encode(preset_scenario("lora_70b", catalogue), catalogue, total_usd=1.0)))
     in_order(app)
-    assert "recorded" not in text(app)
+    assert "recorded" not in said(app)
     assert param(app, "preset") == "lora_70b", "the address shows the long form"
     assert "s" not in app.query_params
 
@@ -58,7 +63,7 @@ def test_a_link_of_today_says_nothing_of_what_moved() -> None:
 def test_older_data_with_the_same_model_give_the_total_again() -> None:
     app = visited(SHORT)
     in_order(app)
-    assert "the same model and data give it again to the cent" in text(app).replace("\\", "")
+    assert "the same model and data give it again to the cent" in said(app)
     assert param(app, "cash") == "4500000"
 
 
