@@ -13,6 +13,7 @@ from ui import (
     money_tables,
     python_card,
     saving,
+    side_by_side,
     table_frames,
     tables,
     ways_table,
@@ -53,8 +54,10 @@ def basis() -> None:
     saving.tables(view, (platforms, ways))
 
 
-answer_cards.draw(view)
-ways_table.draw(view)
-frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)
-python_card.draw(view)
+if not view.embedded:
+    answer_cards.draw(view)
+    ways_table.draw(view)
+    side_by_side.draw(view)
+    frame.expander(t("Where the numbers come from, and tables to save"), "open_facts", basis)
+    python_card.draw(view)
 explain.draw(view, panels)

@@ -11,9 +11,11 @@ from core.messages import Message, message
 from core.report import Report
 from core.scenario import Scenario
 from core.scenario_file import MIME, SUFFIX, read, refusal, write
+from core.side_by_side import Side
 from ui import address, controls
 from ui.controls import Desk, Values, fields_of
 from ui.frame import View, escape
+from ui.i18n import Translator
 from ui.upload import MAX_UPLOAD_MB
 
 _TURN = "scenario_file_turn"  # an upload that was taken gives way to an empty one
@@ -30,6 +32,20 @@ def save_button(view: View, *, private: bool) -> None:
         file_name=file_name(view.report),
         mime=MIME,
         key=f"save_scenario_{'private' if private else 'public'}",
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def save_kept(side: Side, key: int, t: Translator) -> None:
+    """A button that saves a scenario which stands beside the current one, with all that it holds."""
+    st.download_button(
+        t("Save with company numbers"),
+        data=_text_of(side.report, side.catalogue, {}, private=True),
+        file_name=file_name(side.report),
+        mime=MIME,
+        key=f"save_kept_{key}",
         type="tertiary",
         icon=":material/download:",
         on_click="ignore",

@@ -25,7 +25,11 @@ def keys(app: AppTest) -> list[str]:
 def test_three_cards_and_the_ways_stand_open(app: AppTest) -> None:
     in_order(app)
     assert [key for key in keys(app) if key.startswith("try_change")] == [f"try_change_{i}" for i in range(3)]
-    assert [h.value for h in app.subheader] == ["Would change the answer", "Cheaper ways to the same end"]
+    assert [h.value for h in app.subheader] == [
+        "Would change the answer",
+        "Cheaper ways to the same end",
+        "Scenarios side by side",
+    ]
     assert "Instead" in html(app) and "What you give up" in html(app)
 
 
