@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import link, packed_link
 from core.catalogue import load_catalogue
 from core.link import DEFAULT_PRESET, decode, encode, params_of, preset_scenario, query, read_link
 from core.packed_link import DICTIONARIES, MAX_LINK_CHARS, PACKING_VERSION, expand, pack, unpack
@@ -134,6 +135,25 @@ def test_parameters_beside_the_short_form_count():
 def test_a_short_link_in_a_short_link_is_not_followed():
     inner = pack({"chips": "256"})
     assert expand({"s": pack({"s": inner, "tokens": "5"})}) == ({"tokens": "5"}, None)
+
+
+def test_a_link_of_an_older_packing_and_codec_is_read_by_today_s(monkeypatch):
+    """An invented next release: another text to pack with, a codec whose tokens count twice, a chip renamed."""
+    whole = encode(BASE, CATALOGUE) | {"platforms": "tpu_v5p,hopper~spot"}
+    old = pack(whole)
+    monkeypatch.setitem(packed_link.DICTIONARIES, "2", b"&tokens=1&v=2")
+    monkeypatch.setattr(packed_link, "PACKING_VERSION", "2")
+    monkeypatch.setattr(link, "CODEC_VERSION", 2)
+    monkeypatch.setattr(link, "MIGRATIONS", {1: lambda p: p | {"tokens": str(2 * float(p["tokens"]))}})
+    monkeypatch.setitem(link.RENAMED_WORDS, "hopper", "h100_sxm")
+    new = pack(whole | {"v": "2"})
+    assert (old[:2], new[:2]) == ("1.", "2.")
+    assert unpack(old) == (whole, None)
+    for code, tokens in ((old, 2 * BASE.tokens), (new, BASE.tokens)):
+        decoded = decode({"s": code}, CATALOGUE)
+        assert decoded.messages == ()
+        assert decoded.scenario.tokens == tokens
+        assert decoded.scenario.platforms[1].accelerator_id == "h100_sxm"
 
 
 def test_no_field_is_called_as_the_short_form_is():

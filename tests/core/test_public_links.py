@@ -8,14 +8,26 @@ from hypothesis import strategies as st
 
 from core.catalogue import load_catalogue
 from core.estimate import estimate
-from core.link import IN_CASH_TOTAL, PUBLIC_VIEW, full_link, link_params, params_of, preset_scenario, short_link
+from core.link import (
+    IN_CASH_TOTAL,
+    PRIVATE_VIEW,
+    PUBLIC_VIEW,
+    decode,
+    full_link,
+    link_params,
+    params_of,
+    preset_scenario,
+    short_link,
+)
+from core.memo_texts import TEXT_PARAMS
 from core.packed_link import expand
 from core.scenario import PRIVATE_FIELDS, OwnRun, platform_keys
 from tests.core.scenarios import scenarios
+from ui import address, migration_inputs
 
 CATALOGUE = load_catalogue()
 BASE = preset_scenario("continue_70b", CATALOGUE)
-WORDS = ("company", "title", "author", "reviewer", "edition", "ask_by", "milestone", "owner", "move_hiring_usd", "hist")
+WORDS = (*sorted(PRIVATE_VIEW), "something_new")
 
 secrets = st.integers(10**8, 10**9 - 1)
 
@@ -73,5 +85,9 @@ def test_the_total_says_nothing_of_what_it_does_not_hold(name):
     assert mine == theirs
 
 
-def test_what_a_company_writes_is_not_a_public_view():
-    assert not PUBLIC_VIEW & set(WORDS)
+def test_every_parameter_of_a_page_is_public_or_private_and_no_reader_is_told_off_for_it():
+    kept = {*address.VIEW_PARAMS, *migration_inputs.PARAMS, *TEXT_PARAMS, "lang", "paper"}
+    assert kept == PUBLIC_VIEW | PRIVATE_VIEW
+    assert not PUBLIC_VIEW & PRIVATE_VIEW
+    assert {*migration_inputs.PRIVATE_PARAMS, *TEXT_PARAMS} == PRIVATE_VIEW
+    assert decode(dict.fromkeys(kept, "x"), CATALOGUE).messages == ()
