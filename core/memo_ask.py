@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
 from core.catalogue import Catalogue
 from core.dates import MONTHS
 from core.economics.allowed import cash, model_name
-from core.economics.bill import HALF_CENT, rented_chips
+from core.economics.bill import HALF_CENT, ROUNDING, rented_chips
 from core.economics.inverse import sizes_of
 from core.memo_notes import day_text
 from core.memo_terms import term
@@ -83,14 +84,18 @@ def ask_of(report: Report, p: PlatformEstimate | None, texts: MemoTexts, today: 
     if code == "verdict_too_late":
         return message("memo_ask_too_late", "note", chip=chip, total=total, hours=hours, deadline=allowed)
     more = s.experiments - 1.0 + s.failed_share + s.evaluation_share
-    extra = message("memo_ask_more", "note", times=f"{more:.3g}") if more >= HALF_CENT else ""
-    by, what = texts.ask_by or day_text(decision_day(texts, today, catalogue)), what_of(report)
+    said: dict[str, Any] = {
+        "total": total,
+        "by": texts.ask_by or day_text(decision_day(texts, today, catalogue)),
+        "what": what_of(report),
+        "chips": chips,
+        "hours": hours,
+        "more": message("memo_ask_more", "note", times=f"{more:.3g}") if more >= HALF_CENT else "",
+        "late": message("memo_ask_late", "note", late=hours - allowed) if hours > allowed * (1 + ROUNDING) else "",
+    }
     if s.iterations > 1:
-        n = s.iterations
-        return message(
-            "memo_ask_iterations", "note", total=total, by=by, n=n, what=what, chips=chips, hours=hours, more=extra
-        )
-    return message("memo_ask", "note", total=total, by=by, what=what, chips=chips, hours=hours, more=extra)
+        return message("memo_ask_iterations", "note", n=s.iterations, **said)
+    return message("memo_ask", "note", **said)
 
 
 def chips_of(p: PlatformEstimate, chips: int | None = None) -> Message:

@@ -92,15 +92,19 @@ def spent_before_final(p: PlatformEstimate) -> float:
 
 
 def _spend(p: PlatformEstimate, report: Report, calendar: Calendar | None, catalogue: Catalogue) -> Said | None:
-    """What may be spent before the final run: its share of the bill, of the bill's P90."""
+    """What may be spent before the final run: that share of the bill's P90, or less where it would leave too little.
+
+    Past ``total − P10 of the final run``, not even a cheap final run is paid for by what was approved.
+    """
     total = cash(p)
-    if calendar is None or p.total_usd_p90 is None or total < HALF_CENT:
+    if calendar is None or p.total_usd_p10 is None or p.total_usd_p90 is None or total < HALF_CENT:
         return None
     share = min(1.0, spent_before_final(p) / total)
-    most = share * p.total_usd_p90 * term("spend", catalogue)
-    if most < HALF_CENT:
+    if share * total < HALF_CENT:
         return None
-    return message("memo_metric_spend", "note"), message("memo_over_usd", "note", value=most), calendar.experiments
+    most = max(share * total, min(share * p.total_usd_p90, total - (1.0 - share) * p.total_usd_p10))
+    threshold = message("memo_over_usd", "note", value=most * term("spend", catalogue))
+    return message("memo_metric_spend", "note"), threshold, calendar.experiments
 
 
 def _loss(report: Report, calendar: Calendar | None, catalogue: Catalogue) -> Said | None:

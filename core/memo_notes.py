@@ -161,7 +161,8 @@ def guards(p: PlatformEstimate, report: Report) -> list[Message]:
         found.append(message("memo_guard_spot", "note", chip=chip, chips=p.size.chips))
     if p.access.code == "access_quota_zero":
         low, high = p.wait_weeks or (0.0, 0.0)
-        code = "memo_guard_quota_weeks" if high > 0 else "memo_guard_quota"
+        span = "memo_guard_quota_weeks" if low < high else "memo_guard_quota_known"
+        code = span if high > 0 else "memo_guard_quota"
         found.append(message(code, "note", low=f"{low:g}", high=f"{high:g}"))
     moved = report.scenario.price_change
     if (

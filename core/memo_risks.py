@@ -185,7 +185,8 @@ def _way_out(p: PlatformEstimate, others: list[PlatformEstimate], catalogue: Cat
     for other in others:
         if _seller(other) != _seller(p) and not (runs and other.port.code == "port_needed"):
             ways.append((max(0.0, cash(other) - cash(p)), other.label))
-    mine, price = _seller(p), p.price_usd_per_chip_hour
+    mine = _seller(p)
+    price = p.price_usd_per_chip_hour if p.price_is_quote or p.offer is None else p.offer.usd_per_chip_hour
     for offer in catalogue.offers_for(p.accelerator.id, p.platform.plan, chips=p.size.chips):
         if offer.provider != mine and price:
             more = rent_of(p) * (offer.usd_per_chip_hour / price - 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
@@ -37,6 +37,9 @@ TEXT_PARAMS: Mapping[str, str] = MappingProxyType(
 """Parameter of an address: the text it carries."""
 
 CUT = "…"
+JOINERS = "\u200c\u200d"
+FIRST_JOINED = "\u0590"  # from Hebrew on; no letter before it joins
+INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that show nothing
 MOST_MARKS = 3  # on one letter; more would grow over the neighbouring lines
 _READ = 20  # times the limit: what is read of a text, however long it is
 _SPACE = re.compile(r"\s+")
@@ -66,23 +69,30 @@ def clean_text(text: str, limit: int) -> str:
     """
     kept: list[str] = []
     marks = 0
-    for c in _SPACE.sub(" ", unicodedata.normalize("NFC", text[: _READ * limit])):
+    read = _SPACE.sub(" ", unicodedata.normalize("NFC", text[: _READ * limit]))
+    for i, c in enumerate(read):
         kind = unicodedata.category(c)
-        joiner = c in "\u200c\u200d" and bool(kept) and unicodedata.category(kept[-1])[0] in "LMS"
-        if kind[0] == "C" and not joiner:  # control, format, surrogate, private use, unassigned
+        if c in INVISIBLE or (kind[0] == "C" and not (c in JOINERS and _joins(kept[-1:], read[i + 1 : i + 2]))):
             continue
         marks = marks + 1 if kind[0] == "M" else 0
         if marks <= MOST_MARKS and (kind[0] != "M" or kept):
             kept.append(c)
-    whole = _SPACE.sub(" ", "".join(kept)).strip().rstrip("\u200c\u200d")
+    whole = _SPACE.sub(" ", unicodedata.normalize("NFC", "".join(kept))).strip()
     if not any(unicodedata.category(c)[0] in "LNPS" for c in whole):
         return ""
     if len(whole) <= limit and len(text) <= _READ * limit:
         return whole
     short = whole[: limit - 1]
-    while short and (unicodedata.category(whole[len(short)])[0] == "M" or short[-1] in "\u200c\u200d"):
+    while short and (unicodedata.category(whole[len(short)])[0] == "M" or short[-1] in JOINERS):
         whole, short = short, short[:-1]  # not between a letter and its marks
     return short.rstrip() + CUT
+
+
+def _joins(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a joiner between two characters does something: in scripts that join letters, and between pictures."""
+    return all(c >= FIRST_JOINED and unicodedata.category(c)[0] in "LMS" for c in (*before, *after)) and bool(
+        before and after
+    )
 
 
 def clean(texts: MemoTexts) -> MemoTexts:

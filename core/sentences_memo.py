@@ -22,11 +22,12 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_expired_one_undated": N_("Refresh 1 price that has no date"),
     "memo_expired_undated": N_("Refresh {n:int} prices that have no date"),
     # The ask
-    "memo_ask": N_("Approve {total:usd} by {by} for {what}: {chips} for {hours:hours}{more}."),
+    "memo_ask": N_("Approve {total:usd} by {by} for {what}: {chips} for {hours:hours}{more}{late}."),
     "memo_ask_iterations": N_(
-        "Approve {total:usd} by {by} for {n:int} iterations of {what}: {chips} for {hours:hours} in all{more}."
+        "Approve {total:usd} by {by} for {n:int} iterations of {what}: {chips} for {hours:hours} in all{more}{late}."
     ),
     "memo_ask_more": N_(", and {times} times as much for experiments"),
+    "memo_ask_late": N_("; that is {late:hours} late"),
     "memo_ask_not_needed": N_("Nothing to approve: no cluster is needed."),
     "memo_ask_none": N_("Nothing to approve yet: no platform here can be had as set."),
     "memo_ask_covered": N_("No cash to approve: credits pay the whole bill on {chip}."),
@@ -94,6 +95,7 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_guard_quota_weeks": N_(
         "Quota starts at 0: have it granted before you approve; that usually takes {low} to {high} weeks."
     ),
+    "memo_guard_quota_known": N_("Quota starts at 0: have it granted before you approve; you allow {high} weeks."),
     "memo_guard_moved": N_("List prices are moved by {change:signed}, as you set."),
     # Foot
     "memo_model": N_(
