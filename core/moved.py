@@ -250,6 +250,7 @@ def _price(p: PlatformEstimate) -> float | None:
     return p.offer.usd_per_chip_hour if p.offer else None
 
 
+@lru_cache(maxsize=8)
 def constant_moves(then: Catalogue, now: Catalogue) -> tuple[ConstantMove, ...]:
     """Constants that both have with other figures."""
 
@@ -265,6 +266,7 @@ def constant_moves(then: Catalogue, now: Catalogue) -> tuple[ConstantMove, ...]:
     )
 
 
+@lru_cache(maxsize=8)
 def table_moves(then: Catalogue, now: Catalogue) -> tuple[tuple[str, int], ...]:
     """Tables of :data:`OF_NUMBERS` whose rows differ in what both describe, with how many are new, gone or other."""
 
