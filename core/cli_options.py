@@ -12,14 +12,14 @@ from core import config_json
 from core.architecture_text import format_architecture
 from core.catalogue import Catalogue, load_catalogue
 from core.files import unreadable
-from core.link import MAX_LINK_CHARS, Decoded, params_of, read_link
+from core.link import MAX_LINK_CHARS, params_of, read_link
 from core.messages import InputError, Message, message
 from core.model_config import ModelConfig, architecture_from_config
 from core.numbers import parse_count
 from core.own_run_text import parse_run, usable
 from core.platform_text import out_of_range, parse_platform
 from core.scenario import MAX_OWN_RUNS, MAX_PLATFORMS, Scenario, platform_keys
-from core.scenario_file import MAX_BYTES, read, refusal
+from core.scenario_file import MAX_BYTES, Opened, read, refusal
 from core.settle import DEFAULT_PRESET, allowed, checked, preset_scenario
 from core.tables import nearest
 from core.training.own_runs import mark
@@ -119,8 +119,8 @@ def _base(args: argparse.Namespace) -> tuple[Catalogue, Scenario, tuple[Message,
     if len(given) > 1:
         raise conflict(*given[:2])
     if args.scenario is not None:
-        catalogue, decoded, _ = scenario_file(args.scenario)
-        return catalogue, decoded.scenario, decoded.messages
+        opened = scenario_file(args.scenario)
+        return opened.catalogue, opened.decoded.scenario, opened.decoded.messages
     if args.link is None:
         catalogue = load_catalogue()
         preset = DEFAULT_PRESET if args.preset is None else args.preset
@@ -143,13 +143,13 @@ def _content(path: str, most: int) -> bytes:
         raise unreadable(path, error) from None
 
 
-def scenario_file(path: str) -> tuple[Catalogue, Decoded, dict[str, str]]:
-    """The facts, the scenario and what else a scenario file says; :class:`InputError` where it is none."""
-    catalogue, decoded, beside = read(_content(path, MAX_BYTES))
-    problem = refusal(decoded)
+def scenario_file(path: str) -> Opened:
+    """What a scenario file holds; :class:`InputError` where it is none."""
+    opened = read(_content(path, MAX_BYTES))
+    problem = refusal(opened.decoded)
     if problem is not None:
         raise InputError(message("scenario_file_refused", "error", "scenario", file=path, problem=problem))
-    return catalogue, decoded, beside
+    return opened
 
 
 def _config(path: str) -> ModelConfig:

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.catalogue import Catalogue, load_catalogue
 from core.link import (
@@ -29,6 +29,7 @@ from core.link import (
     read_link,
 )
 from core.messages import InputError, Message, message
+from core.moved import Made, made_by
 from core.platform_text import parse_platform
 from core.report import Report
 from core.scenario import Scenario
@@ -50,7 +51,11 @@ _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 
 MOST_BITS = 100  # of a whole number; the largest a field takes has 60
 BESIDE = ("pages", "memo")
-OF_A_FILE = {"model_moved": "scenario_file_moved", "link_recorded": "scenario_file_recorded"}  # what links say
+OF_A_FILE = {  # what is said of links, and what of a file
+    "model_moved": "scenario_file_moved",
+    "link_recorded": "scenario_file_recorded",
+    "snapshot_gone": "scenario_file_data_gone",
+}
 MOVE = "move_"  # how the inputs of the Migration page begin
 
 FIELDS = {name: PARAM_OF[name] for name in Scenario.model_fields}
@@ -188,17 +193,29 @@ def _escaped(c: str) -> str:
 # Reading
 
 
-def read(text: str | bytes) -> tuple[Catalogue, Decoded, dict[str, str]]:
-    """The facts a file was made with, its scenario with what had to be changed, and what it says besides.
+class Opened(NamedTuple):
+    """What a file holds: the facts it was made with, its scenario with what had to be changed, and what else it says.
 
-    The third are parameters of pages and texts of the memo, for who shows them. Never raises: of what is no scenario at
-    all the first message is an error, see :func:`refusal`, and the default example stands for it.
+    ``beside``: parameters of pages and texts of the memo, for who shows them. ``made``: by which model, from which
+    data, and what it came to.
+    """
+
+    catalogue: Catalogue
+    decoded: Decoded
+    beside: dict[str, str]
+    made: Made
+
+
+def read(text: str | bytes) -> Opened:
+    """What a file holds. Never raises: of what is no scenario at all the first message is an error, see
+    :func:`refusal`, and the default example stands for it.
     """
     try:
         return _read(_parsed(text))
     except InputError as error:
         catalogue = load_catalogue()
-        return catalogue, Decoded(preset_scenario(DEFAULT_PRESET, catalogue), (error.problem,)), {}
+        example = preset_scenario(DEFAULT_PRESET, catalogue)
+        return Opened(catalogue, Decoded(example, (error.problem,)), {}, made_by({}))
 
 
 def refusal(decoded: Decoded) -> Message | None:
@@ -286,7 +303,7 @@ class _Told:
         return (*self.notes, *more)
 
 
-def _read(parsed: tuple[dict[str, Any], str]) -> tuple[Catalogue, Decoded, dict[str, str]]:
+def _read(parsed: tuple[dict[str, Any], str]) -> Opened:
     found, body = parsed
     told, params, beside = _Told(body), dict[str, str](), dict[str, str]()
     for name, value, group in _flat(found):
@@ -319,7 +336,7 @@ def _read(parsed: tuple[dict[str, Any], str]) -> tuple[Catalogue, Decoded, dict[
         message(OF_A_FILE[m.code], m.severity, m.place, **m.params) if m.code in OF_A_FILE else m
         for m in decoded.messages
     )
-    return catalogue, Decoded(decoded.scenario, (*told.all(), *said)), beside
+    return Opened(catalogue, Decoded(decoded.scenario, (*told.all(), *said)), beside, made_by(params))
 
 
 def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:

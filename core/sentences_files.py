@@ -43,6 +43,9 @@ FILE_SENTENCES: dict[str, str] = {
     "scenario_file_moved": N_(
         "The file was made by version {given} of the model; the numbers are those of version {now}."
     ),
+    "scenario_file_data_gone": N_(
+        "The file was made with the data of {given}, which are not kept here; those of {used} are used."
+    ),
     "scenario_file_recorded": N_("It recorded {total:usd} for {focus}, which is not verified."),
     # Scenarios side by side (core.side_by_side). {value} stands for what follows.
     "differs_tokens": N_("{value:count} tokens"),

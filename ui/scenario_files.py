@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.catalogue import Catalogue
 from core.messages import Message, message
+from core.moved import Made
 from core.report import Report
 from core.scenario import Scenario
 from core.scenario_file import MIME, SUFFIX, read, refusal, write
@@ -94,23 +95,28 @@ def _open() -> None:
         return
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     name = str(file.name)[:MAX_NAME]
-    catalogue, decoded, beside = read(bytes(file.getvalue()))
+    catalogue, decoded, beside, made = read(bytes(file.getvalue()))
     problem = refusal(decoded)
     if problem is not None:
         st.session_state[_REFUSED] = message("scenario_file_refused", "error", file=name, problem=problem)
         return
     _, view = address.split(beside)
     note = message("scenario_file_opened", "note", file=name)
-    put(decoded.scenario, catalogue, view, (note, *decoded.messages))
+    # What it came to then is told by the panel of what moved, with the answer now.
+    notes = (m for m in decoded.messages if m.code != "scenario_file_recorded")
+    put(decoded.scenario, catalogue, view, made, (note, *notes))
 
 
-def put(scenario: Scenario, catalogue: Catalogue, view: dict[str, str], said: tuple[Message, ...]) -> None:
+def put(
+    scenario: Scenario, catalogue: Catalogue, view: dict[str, str], made: Made | None, said: tuple[Message, ...]
+) -> None:
     """For callbacks: a scenario with its own data takes the place of the current one, and ``said`` is told."""
 
     def replace_all(values: Values, desk: Desk) -> None:
         values.update(fields_of(scenario))
         desk.catalogue = catalogue
         desk.view.update(view)
+        desk.link = None if made is None else (made, scenario)
         desk.unread.clear()
         desk.benched.clear()
         desk.said = said

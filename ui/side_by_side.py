@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.estimate import estimate
 from core.messages import InputError, Message, message
+from core.moved import Made
 from core.scenario_file import SUFFIX, read, refusal
 from core.side_by_side import MAX_NAME, MAX_SIDES, Side, columns, free_name, name_of
 from ui import controls, saving, scenario_files
@@ -36,6 +37,7 @@ class Kept:
     key: int
     side: Side
     notes: tuple[Message, ...] = ()
+    made: Made | None = None  # of a file: by which model and from which data, and what it came to
 
 
 def kept() -> list[Kept]:
@@ -150,9 +152,9 @@ def _files_key() -> str:
 # Callbacks
 
 
-def _add(side: Side, notes: tuple[Message, ...] = ()) -> None:
+def _add(side: Side, notes: tuple[Message, ...] = (), made: Made | None = None) -> None:
     st.session_state[_COUNT] = key = st.session_state.get(_COUNT, 0) + 1
-    kept().append(Kept(key, side, notes))
+    kept().append(Kept(key, side, notes, made))
 
 
 def _taken(*, but: int = 0) -> list[str]:
@@ -178,7 +180,7 @@ def _open() -> None:
         if len(kept()) >= MAX_SIDES:
             refused.append(message("kept_many", "warning", file=shown, limit=MAX_SIDES))
             continue
-        catalogue, decoded, _ = read(bytes(file.getvalue()))
+        catalogue, decoded, _, made = read(bytes(file.getvalue()))
         problem = refusal(decoded)
         if problem is None:
             try:
@@ -187,7 +189,7 @@ def _open() -> None:
                 problem = error.problem
             else:
                 name = free_name(shown.removesuffix(SUFFIX), _taken())
-                _add(Side(name, report, catalogue), decoded.messages)
+                _add(Side(name, report, catalogue), decoded.messages, made)
         if problem is not None:
             refused.append(message("scenario_file_refused", "error", file=shown, problem=problem))
     st.session_state[_REFUSED] = tuple(refused)
@@ -211,7 +213,7 @@ def _show(key: int) -> None:
     one = _found(key)
     if one is not None:
         note = message("kept_shown", "note", name=one.side.name)
-        scenario_files.put(one.side.report.scenario, one.side.catalogue, {}, (note,))
+        scenario_files.put(one.side.report.scenario, one.side.catalogue, {}, one.made, (note,))
 
 
 def _remove(key: int) -> None:

@@ -33,7 +33,7 @@ def said(text):
 @given(scenarios())
 @settings(max_examples=150, deadline=None)
 def test_every_value_survives_the_round_trip(scenario):
-    catalogue, back, beside = read(text_of(encode(scenario, CATALOGUE), CATALOGUE))
+    catalogue, back, beside, _ = read(text_of(encode(scenario, CATALOGUE), CATALOGUE))
     assert back.scenario == scenario
     assert back.messages == ()
     assert catalogue is CATALOGUE
@@ -47,7 +47,7 @@ def test_a_file_gives_the_same_numbers_to_the_cent(scenario):
         before = estimate(scenario, CATALOGUE)
     except InputError:  # beyond what anything can be sized for
         return
-    catalogue, back, _ = read(write(before, CATALOGUE, private=True))
+    catalogue, back, _, _ = read(write(before, CATALOGUE, private=True))
     after = estimate(back.scenario, catalogue)
     assert [p.bills for p in after.platforms] == [p.bills for p in before.platforms]
     assert [(p.total_usd_p10, p.total_usd_p90) for p in after.platforms] == [
@@ -59,7 +59,7 @@ def test_a_file_gives_the_same_numbers_to_the_cent(scenario):
 @pytest.mark.parametrize("preset", CATALOGUE.presets)
 def test_a_file_of_a_preset_is_the_preset(preset):
     report = estimate(preset_scenario(preset, CATALOGUE), CATALOGUE)
-    _, back, _ = read(write(report, CATALOGUE))
+    _, back, _, _ = read(write(report, CATALOGUE))
     assert back == decode({"preset": preset}, CATALOGUE)
 
 
@@ -93,10 +93,10 @@ def test_company_numbers_and_the_authors_words_are_in_it_only_where_asked_for():
     for secret in ("1.2345", "7654321", "7_654_321", "555.5", "Acme", "98765", *PRIVATE_FIELDS):
         assert secret not in public
     assert "total_usd" not in public
-    _, back, beside = read(whole)
+    _, back, beside, _ = read(whole)
     assert back.scenario == own
     assert beside == {"company": "Acme", "axis": "tokens", "move_monthly_bill_usd": "98765"}
-    _, shown, beside = read(public)
+    _, shown, beside, _ = read(public)
     assert shown.scenario.cash_usd == BASE.cash_usd
     assert shown.messages == ()
     assert beside == {"axis": "tokens"}
@@ -106,14 +106,14 @@ def test_company_numbers_and_the_authors_words_are_in_it_only_where_asked_for():
 @settings(max_examples=200, deadline=None)
 def test_any_words_of_the_author_come_back(words):
     text = write(REPORT, CATALOGUE, {"company": words}, private=True)
-    _, back, beside = read(text)
+    _, back, beside, _ = read(text)
     assert back.scenario == BASE
     assert beside == {"company": words}
     assert all(c.isprintable() for line in text.split("\n") for c in line)
 
 
 def test_half_of_a_character_does_not_break_the_file():
-    _, back, beside = read(write(REPORT, CATALOGUE, {"company": "a\ud800b"}, private=True))
+    _, back, beside, _ = read(write(REPORT, CATALOGUE, {"company": "a\ud800b"}, private=True))
     assert back.scenario == BASE
     assert beside == {"company": "a\ufffdb"}
 
@@ -121,7 +121,7 @@ def test_half_of_a_character_does_not_break_the_file():
 def test_a_file_reads_the_data_it_was_made_with():
     kept = kept_snapshots()[0]
     old = load_catalogue(kept)
-    catalogue, back, _ = read(write(estimate(preset_scenario(DEFAULT_PRESET, old), old), old))
+    catalogue, back, _, _ = read(write(estimate(preset_scenario(DEFAULT_PRESET, old), old), old))
     assert catalogue is old
     assert back.messages == ()
 
@@ -141,7 +141,7 @@ def test_editors_may_end_lines_and_begin_files_as_they_like(ends, mark):
 
 
 def test_people_may_write_a_few_values_and_numbers_as_people_write_them():
-    _, back, _ = read(
+    _, back, _, _ = read(
         'tokens = "20B"\n[whatever]\nbudget = "$1.5M"\nstore_data = "no"\nplatforms = ["H100", "v5p-256"]'
     )
     assert back.messages == () or all(m.severity != "error" for m in back.messages)
@@ -176,7 +176,7 @@ WHOLE = {
 @pytest.mark.parametrize("case", WHOLE)
 def test_what_is_no_scenario_is_one_sentence(case):
     data, expected = WHOLE[case]
-    _, back, beside = read(data)
+    _, back, beside, _ = read(data)
     assert back.scenario == BASE
     assert beside == {}
     assert len(back.messages) == 1
@@ -208,7 +208,7 @@ PARTS = {
 @pytest.mark.parametrize("case", PARTS)
 def test_what_is_wrong_with_a_line_is_told_and_the_rest_is_read(case):
     line, expected = PARTS[case]
-    _, back, _ = read(f"[workload]\ntokens = 123_456\n{line}\n[b]\nchips = 128\n")
+    _, back, _, _ = read(f"[workload]\ntokens = 123_456\n{line}\n[b]\nchips = 128\n")
     assert back.scenario.tokens == 123_456
     assert back.scenario.budget_usd == BASE.budget_usd or case == "too much"
     assert refusal(back) is None
@@ -224,7 +224,7 @@ def test_of_many_unknown_lines_the_first_few_are_told():
 @given(st.binary(max_size=400))
 @settings(max_examples=300, deadline=None)
 def test_no_bytes_raise(data):
-    _, back, _ = read(data)
+    _, back, _, _ = read(data)
     assert isinstance(back.scenario, Scenario)
 
 
@@ -241,7 +241,7 @@ def test_no_damage_to_a_good_file_raises(seed):
             ["", "\n", '"', "[", "]", "=", ".", "{", "'''", "nan", "1979-05-27", "0", "\\", text[a:b] * 2]
         )
         text = text[:a] + instead + text[b:]
-    catalogue, back, _ = read(text)
+    catalogue, back, _, _ = read(text)
     assert decode(encode(back.scenario, catalogue), catalogue).scenario == back.scenario
 
 
