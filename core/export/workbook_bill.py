@@ -14,6 +14,7 @@ from core.report import Report
 
 NAME = "Bill"
 LABELS = 2  # columns before the first platform: the quantity and its unit
+TITLES = 2  # row of the platforms' names
 FIRST_ROW = 4
 _CELL = re.compile(r"\[(\w+)\]")
 
@@ -36,7 +37,7 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
     sheet = book.sheet(NAME, [44, 13, *[17] * len(columns), 70], freeze=(FIRST_ROW - 1, LABELS))
     sheet.title(named("wb_bill"), named("wb_bill_line"))
     sheet.heading(
-        FIRST_ROW - 2, [named("wb_platform"), named("wb_unit"), *(c.title for c in columns), named("wb_how")], how + 1,
+        TITLES, [named("wb_platform"), named("wb_unit"), *(c.title for c in columns), named("wb_how")], how + 1,
         left=(1, how),
     )  # fmt: skip
     at, money = rows_of(report), "cents" if cents else "usd"

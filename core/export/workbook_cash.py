@@ -21,10 +21,21 @@ from core.economics.cashflow import (
     deposits,
 )
 from core.explain_inputs import named
-from core.export.workbook_bill import LABELS, rows_of
+from core.export.workbook_bill import LABELS, TITLES, rows_of
 from core.export.workbook_bill import NAME as BILL
 from core.export.workbook_columns import Column
-from core.export.workbook_sheet import INPUT_FILL, INPUT_INK, INPUT_LINE, MUTED, SLATE, Book, Sheet, place, span
+from core.export.workbook_sheet import (
+    INPUT_FILL,
+    INPUT_INK,
+    INPUT_LINE,
+    MUTED,
+    SLATE,
+    Book,
+    Sheet,
+    place,
+    safe_text,
+    span,
+)
 from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH
 from core.report import Report
 
@@ -65,15 +76,10 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
     sheet.number(CHOICE_ROW, TOTAL, c.no, book.style(**look, locked=False, align="right"))
     sheet.choose(CHOICE_ROW, TOTAL, [str(x.no) for x in columns])
     book.define("cash_platform", NAME, CHOICE_ROW, TOTAL)
-    names = ",".join(f'"{_quoted(x.p.label)}"' for x in columns)
     label = book.style(bold=True, font_color=SLATE)
-    sheet.formula(CHOICE_ROW, FIRST, f"CHOOSE(cash_platform,{names})", label, c.p.label)
+    titles = span(TITLES, LABELS, TITLES, LABELS + len(columns) - 1, BILL)
+    sheet.formula(CHOICE_ROW, FIRST, f"INDEX({titles},cash_platform)", label, safe_text(sheet.words(c.title)))
     _fill(sheet, book, columns, report, c, flow, money)
-
-
-def _quoted(text: str) -> str:
-    """A text inside a formula: short, on one line, its quotation marks doubled."""
-    return " ".join("".join(ch for ch in text if ch.isprintable()).split())[:60].replace('"', '""')
 
 
 def _fill(

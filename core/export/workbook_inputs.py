@@ -13,7 +13,7 @@ from core.explain_forms import Input
 from core.explain_inputs import flops_per_token, from_row, mfu, named, peak, price, wait, whose
 from core.export.workbook_columns import Column
 from core.export.workbook_sheet import FORMATS, INPUT_FILL, INPUT_INK, INPUT_LINE, MUTED, Book, Number, Sheet
-from core.messages import Message
+from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK, WEEKS_PER_MONTH, WEEKS_PER_YEAR
 from core.scenario import MFU_MAX, MFU_MIN, Basis, Scenario
 
@@ -32,7 +32,7 @@ class Entry:
 
     name: str
     label: Message
-    value: Number | str
+    value: Number | Message | str
     unit: str
     form: str = "number"
     change: bool = False
@@ -262,9 +262,10 @@ def _fixed(c: Column) -> list[Entry]:
     """What moves the speeds."""
     scenario, load = c.report.scenario, c.report.workload
     unit = "samples" if load.per_sample else "tokens"
+    model: Message | str = load.name or message("wb_model_size", "note", params=load.params_total)
     texts: list[Entry] = [
-        Entry("", named("wb_model"), load.name or scenario.architecture or scenario.preset, "none", "text"),
-        Entry("", named("wb_params_active"), load.params_active, "params", "count"),
+        Entry("", named("wb_model"), model, "none", "text", source=whose_text("model" if load.name else "params", c)),
+        Entry("", named("wb_params_active"), load.params_active, "params", "count", source=named("wb_from_model")),
     ]
     for field, label in (
         ("training", "wb_training"),
@@ -318,7 +319,7 @@ def _line(book: Book, sheet: Sheet, row: int, entry: Entry) -> None:
             "bg_color": INPUT_FILL, "font_color": INPUT_INK, "locked": False, "border": 1, "border_color": INPUT_LINE,
         }  # fmt: skip
     style = book.style(num_format=FORMATS[entry.form], **({"bottom": 1, "bottom_color": INPUT_LINE} | look))
-    if isinstance(entry.value, str):
+    if isinstance(entry.value, (str, Message)):
         sheet.text(row, VALUE, entry.value, style)
     else:
         sheet.number(row, VALUE, entry.value, style)
