@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.memo_json import memo_json
-
 from core.export.workbook import workbook
+from core.memo_json import memo_json
 from ui import wording
 from ui.charts.memo_cost import memo_charts
 from ui.memo_document import document

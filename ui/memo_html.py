@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _INK = PALETTES["print"]
 _LINE = "#dde2e8"
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _SHORT = 10  # characters of a cell that does not break
 QR_BORDER = 2  # modules around the code, beside the white of the paper
 
@@ -65,7 +66,7 @@ font-weight:400;color:inherit;background:none}}
 .cm .main tr.chosen th b,.cm .main tr.chosen td.c{{font-weight:700}}
 .cm .main td.c{{font-weight:600}}
 .cm .main td:last-child{{padding-left:8px;min-width:100px}}
-.cm sup{{font-size:inherit;line-height:0;vertical-align:baseline}}
+.cm sup{{font-size:.78em;line-height:0;vertical-align:.42em;top:0;color:inherit}}
 .cm .s{{font-size:13.5px;line-height:1.3;font-weight:600;margin:0 0 4px;color:inherit}}
 .cm .grid{{display:grid;grid-template-columns:minmax(0,1.36fr) minmax(0,1fr);gap:14px 26px;
 margin:12px 0;align-items:start}}
@@ -171,8 +172,7 @@ def _table(w: Words) -> str:
 
 def _row(row: RowWords, *, first: bool) -> str:
     swatch = f'<i style="background:{row.colour}"></i>' if row.colour else ""
-    price = f" <small>{escape(together(row.price))}</small>" if row.price else ""
-    notes = f" <sup>{escape(row.notes)}</sup>" if row.notes else ""
+    price = " ".join(part for part in (escape(together(row.price)), _raised(row.notes)) if part)
     kind = " ".join(
         name for name, holds in (("way", row.kind == "way"), ("first", first), ("chosen", row.chosen)) if holds
     )
@@ -182,10 +182,19 @@ def _row(row: RowWords, *, first: bool) -> str:
     figures = (row.reach, row.share, row.run, row.chips, row.runway)
     return (
         f'<tr{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}><th scope="row">{swatch}<b>{escape(row.name)}</b>'
-        f"{price}{notes}</th>{cash}"
+        f"{f' <small>{price}</small>' if price else ''}</th>{cash}"
         + "".join(f'<td class="n">{escape(text)}</td>' for text in figures)
         + f"<td>{escape(together(row.access))}</td></tr>"
     )
+
+
+def _raised(numbers: str) -> str:
+    """Numbers of notes, raised by the style: a font may have some raised digits and lack others.
+
+    >>> _raised("¹ ¹²"), _raised("")
+    ('<sup>1 12</sup>', '')
+    """
+    return f"<sup>{numbers.translate(_LOWERED)}</sup>" if numbers else ""
 
 
 def _grid(w: Words, own: Sequence[str], tag: str) -> str:
@@ -237,7 +246,7 @@ def _period(period: PeriodWords, colour: str) -> str:
 
 
 def _foot(w: Words) -> str:
-    notes = " ".join(f"<li><sup>{number}</sup>&nbsp;{_plain(text)}</li>" for number, text in w.notes)
+    notes = " ".join(f"<li>{_raised(number)}&nbsp;{_plain(text)}</li>" for number, text in w.notes)
     lines = "".join(f"<p>{_plain(line)}</p>" for line in (w.model_line, w.share_line) if line)
     shown = w.link.partition("://")[2] or w.link
     link = f'<a href="{escape(w.link)}">{escape(shown)}</a>' if _is_address(w.link) else escape(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import streamlit as st
@@ -11,7 +11,7 @@ import streamlit as st
 from core.catalogue import Catalogue
 from core.memo import Memo, MemoTexts, Paper, memo
 from core.scenario import Scenario
-from ui import address, memo_controls, memo_html
+from ui import address, memo_controls, memo_html, memo_save, saving
 from ui.charts.base import Chart
 from ui.charts.memo_cost import memo_charts
 from ui.frame import CHART_CONFIG, View
@@ -20,7 +20,6 @@ from ui.wording import Translate
 
 KEPT = "memo"
 PAPER_PX: Mapping[Paper, int] = {"a4": 794, "letter": 816, "16:9": 1280}  # the sheet at 96 dots an inch
-WIDE = (1.75, 1.0)  # columns of the wide paper
 _INK = PALETTES["print"]
 
 
@@ -30,6 +29,7 @@ def _css(paper: Paper) -> str:
 .st-key-memo_paper{{background:{_INK.page};color:{_INK.text};color-scheme:light;border:1px solid #c4ccd4;
 border-radius:3px;box-shadow:0 1px 6px rgb(0 0 0/.14);max-width:{PAPER_PX[paper]}px;margin-inline:auto;
 padding:32px 38px 28px}}
+.st-key-memo_paper [data-testid="stPopover"] button{{color:{_INK.text}}}
 @media (max-width:640px){{.st-key-memo_paper{{padding:18px 14px}}}}
 {memo_html.STYLE}</style>"""
 
@@ -67,31 +67,29 @@ def line(t: Translate) -> str:
 def draw(view: View, found: Memo) -> None:
     """The author's words, then the paper."""
     proposed = {"memo_title": view.t.message(found.title), "ask_by": str(found.ask.params.get("by", ""))}
-    if not st.context.is_embedded:
+    if not view.embedded:
         memo_controls.draw(view, proposed)
+        memo_save.draw(view, found)
     paper = memo_controls.paper(view.desk.view)
     st.html(_css(paper))
     shown = memo_html.blocks(found, view.report, view.t)
     charts = memo_charts(view.report, "print", view.t)
     with st.container(key="memo_paper", gap="small"):
-        if paper == "16:9":  # figures beside the table
-            left, right = st.columns(WIDE, gap="medium")
-            left.html(shown.before)
-            places = [right, right]
-        else:
-            st.html(shown.before)
-            places = st.columns(len(charts), gap="medium")
-        for place, chart in zip(places, charts, strict=True):
-            with place:
-                _figure(chart)
+        st.html(shown.before)
+        for column, chart in zip(st.columns(len(charts), gap="medium"), charts, strict=True):
+            with column:
+                _figure(view, chart)
         st.html(shown.after)
 
 
-def _figure(chart: Chart) -> None:
+def _figure(view: View, chart: Chart) -> None:
     """A figure in print colours, which the theme of the page does not touch."""
     with st.container(gap=None):
         st.html(memo_html.figure_head(chart))
-        if chart.figure is not None:
-            st.plotly_chart(
-                chart.figure, key=f"chart_{chart.key}", theme=None, config=CHART_CONFIG, alt=chart.alt or chart.title
-            )
+        if chart.figure is None:
+            return
+        st.plotly_chart(
+            chart.figure, key=f"chart_{chart.key}", theme=None, config=CHART_CONFIG, alt=chart.alt or chart.title
+        )
+        if not view.embedded:
+            saving.menu(view, replace(chart, printed=lambda: chart), view.foot)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.memo import LIMITS
+from core.catalogue import Catalogue
+from core.estimate import estimate
+from core.link import preset_scenario
+from core.memo import LIMITS, MemoTexts, memo
 from core.packed_link import expand
 from tests.pages.test_pages import in_order, opened, param, text
+from ui import pictures
+from ui.memo_save import table_frame
 
 PAGE = "pages/5_memo.py"
 HOSTILE = "<script>alert(1)</script>"
@@ -71,3 +78,30 @@ def test_a_paper_that_is_not_known_is_said_and_a_known_one_travels() -> None:
     app.button_group(key="w_paper").set_value("letter").run()
     in_order(app)
     assert param(app, "paper") == "letter" and held(app)["paper"] == "letter"
+
+
+def test_each_format_has_a_button_and_without_a_browser_it_is_said_what_cannot_be_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pictures, "available", lambda: True)
+    app = opened(PAGE)
+    assert labels(app) == ["PDF", "PNG", "Web page", "Workbook", "JSON", "Table (CSV)"]
+    assert "Chromium" not in text(app)
+    monkeypatch.setattr(pictures, "available", lambda: False)
+    app = opened(PAGE)
+    in_order(app)
+    assert labels(app) == ["Web page", "Workbook", "JSON", "Table (CSV)"]
+    assert "PDF and pictures need Chromium" in text(app)
+
+
+def labels(app: AppTest) -> list[str]:
+    return [str(button.proto.label) for button in app.get("download_button")]
+
+
+def test_the_table_that_is_saved_has_the_numbers_of_the_memo_in_full(catalogue: Catalogue) -> None:
+    report = estimate(preset_scenario("continue_70b", catalogue), catalogue)
+    found = memo(report, catalogue, MemoTexts(), date(2026, 12, 1), link="", full_link="")
+    table = table_frame(found)
+    assert list(table["kind"]) == ["platform"] * len(found.rows) + ["way"] * len(found.ways)
+    assert list(table["cash_usd"][: len(found.rows)]) == [row.cash_usd for row in found.rows]
+    assert set(table["id"]) >= set(report.ranking)
