@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.scaling import scaling
 from core.scaling_verdict import scaling_verdict
-from ui import frame, markup, plan_actions, plan_table, scaling_controls, wording
+from ui import frame, markup, plan_actions, plan_table, scaling_controls, sources, wording
 from ui.charts import memory_chart, scaling_mfu_chart, scaling_time_chart, step_parts_chart
 
 view = frame.current()
@@ -19,8 +19,13 @@ frame.verdict(view, t.message(scaling_verdict(report, found)), wording.scenario_
 frame.old_data(view)
 
 time, *parts = (
-    view.drawn(partial(chart, report, found, t=t))
-    for chart in (scaling_time_chart, scaling_mfu_chart, step_parts_chart, memory_chart)
+    view.drawn(partial(chart, report, found, t=t), source)
+    for chart, source in (
+        (scaling_time_chart, sources.cost_source(report, t)),
+        (scaling_mfu_chart, sources.beside_runs(found, view.catalogue, t)),
+        (step_parts_chart, sources.model_source(t)),
+        (memory_chart, sources.model_source(t)),
+    )
 )
 drawn = [chart for chart in parts if chart.figure is not None]  # the plan's card says why one is not
 st.html(markup.SCALING)

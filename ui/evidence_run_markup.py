@@ -23,15 +23,10 @@ from ui.wording import mfu_range, origin_name
 SIXTEEN_BIT = ("", "bf16", "fp16")
 
 
-def legend(
-    chips: Sequence[tuple[str, str]], t: Translator, scheme: Scheme, *, others: bool, moe: bool, left_out: bool
-) -> str:
+def legend(chips: Sequence[tuple[str, str]], t: Translator, scheme: Scheme, *, moe: bool, left_out: bool) -> str:
     """What the colours and marks of the chart mean; it wraps on a narrow page."""
     muted = PALETTES[scheme].muted
-    marks = [
-        f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
-        for name, colour in (*chips, *([(t("others"), grey(scheme))] if others else []))
-    ]
+    marks = [f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in chips]
     if moe:
         marks.append(f'<span><i class="d" style="border-color:{muted}"></i>{escape(t("MoE"))}</span>')
     if left_out:

@@ -6,7 +6,6 @@ What is chosen lives in the session, not in the link. Charts are kept for each c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import get_args
 
@@ -22,13 +21,14 @@ from core.numbers import EN_DASH, fill
 from core.training.plan import PRECISIONS
 from ui import frame, markup
 from ui.charts import Chart, errors_chart, ratio_chart
-from ui.charts.run_ratio import drawn_kinds
+from ui.charts.run_ratio import drawn_kinds, with_legend
 from ui.evidence_frames import chip_names
 from ui.evidence_run_frames import who_names
 from ui.evidence_run_markup import legend as legend_of
 from ui.frame import View
 from ui.i18n import Translator
-from ui.theme import Scheme, chip_colours
+from ui.sources import drawn_source
+from ui.theme import Scheme, chip_colours, grey
 from ui.wording import snapshot_text
 
 CHART_PX = 336
@@ -264,34 +264,44 @@ def draw(view: View) -> Choice:
         st.markdown(f":material/info: {frame.escape(nothing(catalogue, choice, show, target, t))}")
         return choice
     by: By = st.session_state.get("evidence_runs_by", "chip")
-    line = _of(catalogue, choice, show, t)
+    source, line = drawn_source(drawn, t), _of(catalogue, choice, show, t)
 
     def key(scheme: Scheme) -> Colours:
         return tuple(sorted(chip_colours(view.report.platforms, scheme).items()))
 
     def ratio(scheme: Scheme) -> Chart:
-        return replace(_ratio(catalogue, choice, show, target, key(scheme), scheme, t), line=line)
+        chart = _ratio(catalogue, choice, show, target, key(scheme), scheme, t)
+        if scheme != "print":  # on the page the legend stands above the figure, where it wraps
+            return chart
+        return with_legend(chart, _named(catalogue, drawn, dict(key(scheme)), scheme, t), drawn_kinds(drawn), t)
 
     def errors(scheme: Scheme) -> Chart:
-        return replace(_errors(catalogue, choice, show, target, by, key(scheme), scheme, t), line=line)
+        return _errors(catalogue, choice, show, target, by, key(scheme), scheme, t)
 
     st.html(_strip(drawn, t))
     with st.container(key="cards"):
         left, right = st.columns([1.1, 1], gap="small")
         with left:
             legend = _legend(catalogue, drawn, chip_colours(view.report.platforms, view.scheme), view.scheme, t)
-            frame.chart_card(view, view.drawn(ratio), legend=legend)
+            frame.chart_card(view, view.drawn(ratio, source, line), legend=legend)
         with right:
-            frame.chart_card(view, view.drawn(errors), selector=lambda: _by(t))
+            frame.chart_card(view, view.drawn(errors, source, line), selector=lambda: _by(t))
     return choice
 
 
 def _legend(catalogue: Catalogue, drawn: Drawn, colours: dict[str, str], scheme: Scheme, t: Translator) -> str:
-    """The colours of the chips that are drawn, in the order of their table, and what the other marks mean."""
+    """The colours of the chips that are drawn, and what the other marks mean."""
+    moe, left_out = drawn_kinds(drawn)
+    return legend_of(_named(catalogue, drawn, colours, scheme, t), t, scheme, moe=moe, left_out=left_out)
+
+
+def _named(
+    catalogue: Catalogue, drawn: Drawn, colours: dict[str, str], scheme: Scheme, t: Translator
+) -> list[tuple[str, str]]:
+    """Name and colour of the chips that are drawn, in the order of their table; at the end those without their own."""
     there = set(drawn.runs.accelerator_id[drawn.index])
     chips = [(name, colours[chip]) for chip, name in chip_names(catalogue).items() if chip in there and chip in colours]
-    moe, left_out = drawn_kinds(drawn)
-    return legend_of(chips, t, scheme, others=bool(there - set(colours)), moe=moe, left_out=left_out)
+    return [*chips, (t("others"), grey(scheme))] if there - set(colours) else chips
 
 
 def chosen_mask(catalogue: Catalogue, choice: Choice) -> Sequence[bool]:

@@ -27,6 +27,7 @@ from ui.charts import (
 )
 from ui.charts.migration_timeline import first_monday
 from ui.frame import View, chart_card, escape, expander, rich
+from ui.sources import move_source
 from ui.table_frames import table_only
 from ui.theme import Scheme, Style, platform_styles
 
@@ -108,16 +109,19 @@ def _charts(view: View, found: Migration) -> list[Chart]:
     charts = []
     if savings is not None:
         if savings.pays and cash is not None:
-            charts.append(view.drawn(lambda s: migration_cash_chart(cash, style(s), s, t)))
+            source = move_source(t, prices=view.foot.source)
+            charts.append(view.drawn(lambda s: migration_cash_chart(cash, style(s), s, t), source))
         charts.append(view.drawn(lambda s: migration_speed_chart(savings, style(s), s, t)))
     days, until = found.chosen.effort.days, tables.until(found.options.done, t)
-    charts.append(view.drawn(lambda s: migration_effort_chart(days, found.density, until, style(s), s, t)))
+    source = move_source(t, len(found.density.reports))
+    charts.append(view.drawn(lambda s: migration_effort_chart(days, found.density, until, style(s), s, t), source))
     when = snapshot_day(view.report.snapshot)
     if when is not None and (savings is None or savings.pays):  # a move that saves nothing has no calendar
         mfu = None if savings is None else savings.curve.break_even_mfu
         begin = first_monday(when)
         steps, stop = found.timeline, found.stop_week
-        charts.append(view.drawn(lambda s: migration_timeline_chart(steps, stop, mfu, begin, style(s), s, t)))
+        source = move_source(t)
+        charts.append(view.drawn(lambda s: migration_timeline_chart(steps, stop, mfu, begin, style(s), s, t), source))
     return charts
 
 

@@ -13,7 +13,7 @@ from core.report import Scaling
 from core.scaling import degree_curve
 from core.slice_names import parse_size
 from ui import calendar_wording as say
-from ui import controls, goodput_table, own_runs, saving
+from ui import controls, goodput_table, own_runs, saving, sources
 from ui.charts import degree_chart, goodput_chart
 from ui.frame import View, chart_card, escape, expander, small
 from ui.scaling_inputs import BATCH, PERCENT
@@ -63,7 +63,8 @@ def _degree(view: View) -> None:
     if curve is None:
         st.markdown(small(view.t("No plan is known for this model and size.")))
         return
-    chart_card(view, view.drawn(lambda scheme: degree_chart(view.report, curve, scheme, view.t)))
+    source = sources.model_source(view.t)
+    chart_card(view, view.drawn(lambda scheme: degree_chart(view.report, curve, scheme, view.t), source))
 
 
 def _failures(view: View, scaling: Scaling | None) -> None:
@@ -116,7 +117,8 @@ def _failures(view: View, scaling: Scaling | None) -> None:
     if scaling is not None and not g.own:
         line = scaling.strong
         lost = losses_over_sizes(view.report, line, view.catalogue)
-        chart_card(view, view.drawn(lambda scheme: goodput_chart(view.report, line.chips, lost, scheme, t)))
+        source = t("failure rates and restart times of the tables")
+        chart_card(view, view.drawn(lambda scheme: goodput_chart(view.report, line.chips, lost, scheme, t), source))
 
 
 def _compile(view: View) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import get_args
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import MODEL_VERSION
 from core.catalogue import Catalogue, load_catalogue
 from core.estimate import estimate
 from core.evidence.errors import By, Drawn, Show, drawn_runs, error_table
@@ -28,12 +30,13 @@ from ui import evidence_run_frames as frames
 from ui.charts import errors_chart, ratio_chart
 from ui.charts.labels import plain
 from ui.charts.run_errors import MAX_ROWS, errors_title, folded, shorter
-from ui.charts.run_ratio import BAND, WIDEST, drawn_kinds, ratio_title, run_hover
+from ui.charts.run_ratio import BAND, WIDEST, drawn_kinds, ratio_title, run_hover, with_legend
 from ui.evidence_frames import CODE, picked
 from ui.evidence_run_markup import legend, nearest_table
 from ui.evidence_runs import about, errors_verdict, group_names, nothing
 from ui.i18n import translator
 from ui.saving import to_csv
+from ui.sources import drawn_source
 from ui.theme import PALETTES, SLOTS, Scheme, chip_colours
 
 from .test_charts import numbers_of, texts_of
@@ -262,10 +265,39 @@ def test_a_colour_is_one_chip_s(catalogue: Catalogue, scenario: Report) -> None:
 
 
 def test_the_legend_names_what_is_drawn_and_escapes_it() -> None:
-    whole = Reader(legend([(EVIL, "#123456")], T, "light", others=True, moe=True, left_out=True))
+    whole = Reader(legend([(EVIL, "#123456"), ("others", "#654321")], T, "light", moe=True, left_out=True))
     assert [tag for tag, _ in whole.tags].count("i") == 3
     assert "script" not in [tag for tag, _ in whole.tags]
-    assert "MoE" not in legend([], T, "light", others=False, moe=False, left_out=False)
+    assert "MoE" not in legend([], T, "light", moe=False, left_out=False)
+
+
+def test_a_picture_names_its_marks_inside_the_figure(catalogue: Catalogue, scenario: Report) -> None:
+    drawn = drawn_runs(catalogue, Choice(), "unseen")
+    chart = ratio_chart(drawn, chip_colours(scenario.platforms, "print"), "print", T)
+    named = with_legend(chart, [(EVIL, "#123456"), ("H100", "#abcdef")], (True, False), T)
+    before, after = chart.figure, named.figure
+    assert before is not None and after is not None
+    (added,) = [n.text for n in after.layout.annotations if n.text not in {n.text for n in before.layout.annotations}]
+    assert "#123456" in added and "H100" in added and "MoE" in added and "out of the fit" not in added
+    assert "<script" not in added
+    room = after.layout.margin.t - before.layout.margin.t
+    assert room > 11 and after.layout.height - before.layout.height == room, "the plot is as high as without"
+    assert len(before.layout.annotations) + 1 == len(after.layout.annotations)
+    empty = with_legend(
+        ratio_chart(drawn_runs(catalogue, Choice(chip="none"), "unseen"), {}, "print", T), [], (True, True), T
+    )
+    assert empty.figure is None
+
+
+def test_the_source_of_a_chart_of_runs_counts_them_and_names_who_published_most(catalogue: Catalogue) -> None:
+    drawn = drawn_runs(catalogue, Choice(), "unseen")
+    counted = Counter(str(drawn.runs.publisher[i]) for i in drawn.index)
+    counted.pop("", None)
+    said = drawn_source(drawn, T)
+    assert f"{len(drawn)} published runs by {counted.most_common(1)[0][0]}" in said
+    assert f"{len(counted) - 3} others" in said and f"model {MODEL_VERSION}" in said
+    one = replace(drawn, index=drawn.index[:1], predicted=drawn.predicted[:1])
+    assert drawn_source(one, T).startswith("1 published run by ")
 
 
 # Tables

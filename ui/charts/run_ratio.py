@@ -6,7 +6,8 @@ Two log axes of speed would hide every error behind three decades; the ratio sho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import plotly.graph_objects as go
 
 from core.dates import date_text
 from core.evidence.errors import Drawn, errors_of
-from core.numbers import fill, percent_signed
+from core.numbers import NBSP, fill, percent_signed
 from ui.charts.base import HEIGHT_MAIN, Chart, line, make_figure, note, x_axis, y_axis
 from ui.charts.labels import NARROW_PLOT, Props, plain
 from ui.charts.ticks import Tick, log_values
@@ -28,6 +29,7 @@ MANY = 20  # runs from which "nine in ten" means something
 _RATIOS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)
 _SIZE, _SIZE_GREY = 8.0, 6.5  # px of a mark
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 14.0, 8.0, 42.0
+_LEGEND = 22.0  # px of a line that names the marks
 
 
 def ratio_title(drawn: Drawn, about: str, t: Translate = identity) -> str:
@@ -246,6 +248,27 @@ def ratio_chart(
         lambda: ratio_frame(drawn),
         alt=fill(t("Predicted over measured speed of {n} published runs. {title}."), {"n": len(drawn), "title": title}),
     )
+
+
+def with_legend(chart: Chart, chips: Sequence[tuple[str, str]], kinds: tuple[bool, bool], t: Translate) -> Chart:
+    """The chart with its marks named inside the figure, for a picture; ``chips``: name and colour, in order."""
+    if chart.figure is None:
+        return chart
+    moe, left_out = kinds
+    muted = PALETTES["print"].muted
+    marks = [("●", colour, name) for name, colour in chips]
+    marks += [("◇", muted, t("MoE"))] if moe else []
+    marks += [("×", muted, t("out of the fit"))] if left_out else []
+    text = "    ".join(f'<span style="color:{colour}">{mark}</span> {plain(name)}' for mark, colour, name in marks)
+    figure = go.Figure(chart.figure, _validate=False)
+    layout = figure.layout
+    named = note(text.replace("  ", NBSP * 2), 0, 1, PALETTES["print"].text, x_paper=True, y_paper=True, y_shift=_TOP)
+    figure.update_layout(
+        height=layout.height + _LEGEND,
+        margin_t=layout.margin.t + _LEGEND,
+        annotations=[*layout.annotations, named],
+    )
+    return replace(chart, figure=figure)
 
 
 def drawn_kinds(drawn: Drawn) -> tuple[bool, bool]:
