@@ -203,6 +203,8 @@ def _way(way: Way, numbers: tuple[int, ...], short: Message, report: Report) -> 
     s = report.scenario
     months = None if way.total_usd is None else runway_months(s.cash_usd, s.burn_usd_per_month, way.total_usd)
     kept = {f.name: getattr(way, f.name) for f in fields(Way)}
+    if way.name.code == "way_api":  # which model, its note says
+        kept["name"] = message("memo_way_api", "note")
     return MemoWay(id=way.name.code, note_numbers=numbers, runway_months=months, short=short, **kept)
 
 

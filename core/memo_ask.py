@@ -17,6 +17,7 @@ from core.memo_terms import term
 from core.memo_texts import MemoTexts
 from core.messages import Message, message
 from core.numbers import HOURS_PER_WEEK
+from core.offer_rules import COMMITTED_YEARS
 from core.report import PlatformEstimate, Report
 from core.terms import plan_name
 
@@ -35,7 +36,7 @@ def title_of(report: Report, texts: MemoTexts) -> Message:
     """The author's title, else the question."""
     if texts.title:
         return message("memo_own", "note", text=texts.title)
-    return message("memo_title", "note", what=what_of(report))
+    return message(f"memo_title_{report.scenario.training}", "note", model=model_name(report))
 
 
 def what_of(report: Report) -> Message:
@@ -86,6 +87,9 @@ def ask_of(report: Report, p: PlatformEstimate | None, texts: MemoTexts, today: 
     more = s.experiments - 1.0 + s.failed_share + s.evaluation_share
     said: dict[str, Any] = {
         "total": total,
+        "commits": message("memo_ask_commits", "note", risk=p.at_risk_usd)
+        if (p.at_risk_usd or 0.0) >= HALF_CENT
+        else "",
         "by": texts.ask_by or day_text(decision_day(texts, today, catalogue)),
         "what": what_of(report),
         "chips": chips,
@@ -109,7 +113,9 @@ def chips_of(p: PlatformEstimate, chips: int | None = None) -> Message:
     )
     if p.platform.plan == "on_demand":
         return whole
-    return message("memo_chips_plan", "note", chips=whole, plan=plan_name(p.platform.plan))
+    years = COMMITTED_YEARS.get(p.platform.plan)
+    plan = message("memo_plan_committed", "note", years=years) if years else plan_name(p.platform.plan)
+    return message("memo_chips_plan", "note", chips=whole, plan=plan)
 
 
 @dataclass(frozen=True, slots=True)

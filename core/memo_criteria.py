@@ -23,6 +23,7 @@ from core.report import Flip, PlatformEstimate, Report
 MOST_CRITERIA = 4
 MOST_WEEKS = 520.0  # later, a date is no plan
 DAYS_PER_WEEK = 7
+WEEKS_WITHOUT_YEAR = 40  # a day and a month can then be of one year only
 
 
 def week_text(weeks: float, start: date) -> Message:
@@ -35,7 +36,7 @@ def week_text(weeks: float, start: date) -> Message:
     if not n or (date.max - start).days < n * DAYS_PER_WEEK:
         return message("memo_by_later", "note", hours=weeks * HOURS_PER_WEEK)
     day = start + timedelta(days=n * DAYS_PER_WEEK)
-    text = f"{day.day} {MONTHS[day.month - 1]}" + (f" {day.year}" if day.year != start.year else "")
+    text = f"{day.day} {MONTHS[day.month - 1]}" + (f" {day.year}" if n > WEEKS_WITHOUT_YEAR else "")
     return message("memo_by_week", "note", n=n, day=text)
 
 

@@ -95,13 +95,13 @@ class NoteBook:
 
 
 def publisher_of(offer: Offer) -> str:
-    """Whose price it is; of the whole market, who took the median: the first word of its source.
+    """Whose price it is; of the whole market, who took the median.
 
     >>> from core.catalogue import load_catalogue
     >>> publisher_of(load_catalogue("2026-11-30").median_offer("h100_sxm", "on_demand"))
-    'cherielilili/gpu-pricing-tracker'
+    'gpu-pricing-tracker'
     """
-    return offer.source.split()[0] if offer.provider == "market median" else offer.provider
+    return offer.source.split()[0].rpartition("/")[2] if offer.provider == "market median" else offer.provider
 
 
 def book_of(report: Report) -> NoteBook:

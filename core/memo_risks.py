@@ -18,7 +18,7 @@ from core.memo_terms import by_order, owner_of
 from core.memo_texts import MemoTexts
 from core.messages import Message, message
 from core.migration.outcome import Migration
-from core.numbers import ratio
+from core.numbers import HOURS_PER_WEEK, ratio
 from core.report import PlatformEstimate, Report
 
 RISKS = 3
@@ -213,6 +213,6 @@ def _without_spot(p: PlatformEstimate, catalogue: Catalogue) -> float | None:
 def _port(port: Migration) -> dict[str, Found]:
     """The days of a port beyond the middle, at the engineers' rate."""
     effort, rate = port.chosen.effort, port.options.rate_usd_per_day or 0.0
-    weeks = effort.calendar_weeks
-    what = message("memo_risk_port", "note", value=f"{weeks.p90:.3g}", now=f"{weeks.p50:.3g}")
+    late, usual = (weeks * HOURS_PER_WEEK for weeks in (effort.calendar_weeks.p90, effort.calendar_weeks.p50))
+    what = message("memo_risk_port", "note", value=late, now=usual)
     return {"port": Found(what, (effort.days.p90 - effort.days.p50) * rate)}

@@ -10,7 +10,10 @@ from core.sentences import N_
 MEMO_SENTENCES: dict[str, str] = {
     # Header
     "memo_own": "{text}",
-    "memo_title": N_("Which chips for {what}?"),
+    "memo_title_pretrain": N_("Which chips to train {model}?"),
+    "memo_title_continued": N_("Which chips to continue training {model}?"),
+    "memo_title_full_finetune": N_("Which chips to fine-tune {model}?"),
+    "memo_title_lora": N_("Which chips for LoRA on {model}?"),
     "memo_what_pretrain": N_("the training of {model}"),
     "memo_what_continued": N_("the continued training of {model}"),
     "memo_what_full_finetune": N_("the fine-tuning of {model}"),
@@ -22,11 +25,13 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_expired_one_undated": N_("Refresh 1 price that has no date"),
     "memo_expired_undated": N_("Refresh {n:int} prices that have no date"),
     # The ask
-    "memo_ask": N_("Approve {total:usd} by {by} for {what}: {chips} for {hours:hours}{more}{late}."),
+    "memo_ask": N_("Approve {total:usd}{commits} by {by} for {what}: {chips} for {hours:hours}{more}{late}."),
     "memo_ask_iterations": N_(
-        "Approve {total:usd} by {by} for {n:int} iterations of {what}: {chips} for {hours:hours} in all{more}{late}."
+        "Approve {total:usd}{commits} by {by} for {n:int} iterations of {what}: "
+        "{chips} for {hours:hours} in all{more}{late}."
     ),
     "memo_ask_more": N_(", and {times} times as much for experiments"),
+    "memo_ask_commits": N_(" and {risk:usd} committed beyond this version"),
     "memo_ask_late": N_("; that is {late:hours} late"),
     "memo_ask_not_needed": N_("Nothing to approve: no cluster is needed."),
     "memo_ask_none": N_("Nothing to approve yet: no platform here can be had as set."),
@@ -44,6 +49,7 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_chips": N_("{chips:int} {chip}"),
     "memo_chips_from": N_("{chips:int} {chip} from {provider}"),
     "memo_chips_plan": N_("{chips} {plan}"),
+    "memo_plan_committed": N_("on a {years:int}-year commitment"),
     "memo_tranche": N_(
         "First tranche {amount:usd} to a milestone: {mfu:pct} MFU on {chips} within {hours:hours} of trial runs."
     ),
@@ -61,6 +67,7 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_basis_cash": N_("cash"),
     "memo_basis_loaded": N_("fully loaded, with the time of staff"),
     "memo_basis_economic": N_("economic, with staff and the cost of delay"),
+    "memo_way_api": N_("API of an open model"),
     "memo_short_lora": N_("style, format only"),
     "memo_short_lora_scratch": N_("needs a base model"),
     "memo_short_hosted": N_("not your weights"),
@@ -81,7 +88,7 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_kind_price": N_("price list"),
     "memo_second_hand": N_(" at second hand"),
     "memo_speed_user": N_("{chip}: {mfu:pct} MFU is your own value."),
-    "memo_speed_fp8": N_("{chip}: {fp8:int} of its {n:int} published runs are fp8, so bf16 is extrapolated from them."),
+    "memo_speed_fp8": N_("{chip}: {fp8:int} of its {n:int} published runs are in fp8, not in bf16."),
     "memo_speed_precision": N_("{chip} is taken to train in {precision}, not in bf16."),
     "memo_guard_commitment": N_(
         "{chip}: this price binds you for {years:int} years; {risk:usd} of that are not used by this version."
@@ -113,17 +120,17 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_cash_out": N_("The company’s cash is out by month {n:int}."),
     # When to stop
     "memo_metric_mfu": N_("MFU on {chips:int} {chip}"),
-    "memo_metric_spend": N_("Spend before the final run"),
-    "memo_metric_loss": N_("Loss against a reference run"),
-    "memo_metric_loss_scratch": N_("Loss against the trial’s forecast"),
-    "memo_metric_price": N_("Price of {chip}"),
+    "memo_metric_spend": N_("Spend before final run"),
+    "memo_metric_loss": N_("Loss against reference"),
+    "memo_metric_loss_scratch": N_("Loss against forecast"),
+    "memo_metric_price": N_("{chip} price"),
     "memo_metric_port": N_("Port to {chip}"),
     "memo_under_pct": N_("under {value:pct}"),
     "memo_over_usd": N_("over {value:usd}"),
     "memo_over_share": N_("over {value:fine} off"),
-    "memo_under_rate": N_("under {value:rate} (now {now:rate})"),
-    "memo_over_rate": N_("over {value:rate} (now {now:rate})"),
-    "memo_no_parity": N_("no parity of losses"),
+    "memo_under_rate": N_("under {value:rate}, now {now:rate}"),
+    "memo_over_rate": N_("over {value:rate}, now {now:rate}"),
+    "memo_no_parity": N_("not at parity"),
     "memo_by_week": N_("week {n:int}, {day}"),
     "memo_by_later": N_("after {hours:hours}"),
     "memo_by_order": N_("each order"),
@@ -146,7 +153,7 @@ MEMO_SENTENCES: dict[str, str] = {
     "memo_risk_spot": N_("Spot capacity goes away"),
     "memo_risk_commitment": N_("Commitment not used up"),
     "memo_risk_vendor": N_("One provider sells {chip}"),
-    "memo_risk_port": N_("Port takes {value} weeks, not {now}"),
+    "memo_risk_port": N_("Port takes {value:hours}, not {now:hours}"),
     "memo_do_price": N_("fix the price in a quote"),
     "memo_do_experiments": N_("try on a small model first"),
     "memo_do_mfu": N_("stop at the milestone"),

@@ -357,6 +357,13 @@ def test_a_price_that_comes_with_a_commitment_says_what_it_commits():
     assert any(part.code == "memo_limit_resale" for part in m.not_modelled)
 
 
+def test_the_ask_names_what_it_commits_beyond_the_version():
+    report, m = made(platforms="tpu_v5p~commit_3y:64")
+    assert usd(report.platforms[0].at_risk_usd) in m.ask.text
+    assert "on a 3-year commitment" in m.ask.text
+    assert made()[1].ask.params["commits"] == ""
+
+
 def test_a_speed_that_is_the_readers_own_or_rests_on_another_format_says_so():
     _, m = made(mfu="0.5", mfu_scope="all")
     assert any(n.kind == "speed" and "your own value" in n.text.text for n in m.notes)
@@ -434,7 +441,8 @@ def test_weeks_are_told_with_their_last_day_from_when_the_chips_are_there():
 def test_a_week_that_no_calendar_has_is_told_as_a_time():
     assert week_text(1e7, date(2026, 1, 1)).code == "memo_by_later"
     assert week_text(3.0, date.max).code == "memo_by_later"
-    assert week_text(4.0, date(2026, 12, 8)).text == "week 4, 5 Jan 2027"
+    assert week_text(45.0, date(2026, 12, 8)).text == "week 45, 19 Oct 2027"
+    assert week_text(4.0, date(2026, 12, 8)).text == "week 4, 5 Jan"
 
 
 def test_code_that_has_to_be_ported_has_a_date_to_give_up_and_a_risk():
