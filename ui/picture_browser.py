@@ -128,6 +128,9 @@ class PictureBrowser:
         except BaseException:
             self._stop()
             raise
+        # Last registered is first called: the browser must be gone before its folder's own finaliser comes.
+        atexit.unregister(self.close)
+        atexit.register(self.close)
 
     def _wait(self, work: Coroutine[Any, Any, Any], seconds: float, *, starting: bool = False) -> Any:
         """The result of ``work`` in the browser's thread, as long as that lives and ``seconds`` have not passed."""
@@ -167,9 +170,9 @@ async def _opened(path: str) -> kaleido.Kaleido:
 def _end(browser: kaleido.Kaleido) -> None:
     """End what of the browser is left after it was asked to close: it has a process group of its own."""
     process = getattr(browser, "subprocess", None)
-    if process is None or process.poll() is not None:
+    if process is None:
         return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # its children may have outlived it
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
@@ -183,4 +186,3 @@ def _no_browser() -> Message:
 
 
 BROWSER = PictureBrowser()
-atexit.register(BROWSER.close)
