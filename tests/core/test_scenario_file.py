@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.catalogue import kept_snapshots, load_catalogue
+from core.cli import main
 from core.estimate import estimate
 from core.link import DEFAULT_PRESET, decode, encode, preset_scenario, settle
 from core.messages import InputError
@@ -31,7 +30,7 @@ def said(text):
 
 
 @given(scenarios())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_value_survives_the_round_trip(scenario):
     catalogue, back, beside, _ = read(text_of(encode(scenario, CATALOGUE), CATALOGUE))
     assert back.scenario == scenario
@@ -41,7 +40,7 @@ def test_every_value_survives_the_round_trip(scenario):
 
 
 @given(scenarios())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_file_gives_the_same_numbers_to_the_cent(scenario):
     try:
         before = estimate(scenario, CATALOGUE)
@@ -249,24 +248,13 @@ def test_every_name_of_a_link_is_understood():
     assert set(PARAM_OF.values()) <= set(KNOWN)
 
 
-@pytest.fixture
-def command(tmp_path):
-    def run(*args):
-        return subprocess.run(
-            [sys.executable, "-m", "core", *args], capture_output=True, text=True, check=False, timeout=120
-        )
-
-    return run
-
-
-def test_the_command_line_starts_from_a_file(command, tmp_path):
+def test_the_command_line_starts_from_a_file(capsys, tmp_path):
     path = tmp_path / "ours.toml"
     own = BASE.model_copy(update={"tokens": 20e9, "cash_usd": 2e6})
     report = estimate(own, CATALOGUE)
     path.write_text(write(report, CATALOGUE, private=True), encoding="utf-8")
-    done = command("estimate", "--scenario", str(path), "--json")
-    assert done.returncode == 0, done.stderr
-    found = {p["id"]: p["bill"]["total_usd"] for p in json.loads(done.stdout)["platforms"]}
+    assert main(["estimate", "--scenario", str(path), "--json"]) == 0
+    found = {p["id"]: p["bill"]["total_usd"] for p in json.loads(capsys.readouterr().out)["platforms"]}
     assert found == {p.id: round(p.bills["cash"].total_usd, 2) for p in report.platforms}
 
 
@@ -280,11 +268,11 @@ def test_the_command_line_starts_from_a_file(command, tmp_path):
         (b"tokens = 5", ("--link", "?chips=5"), "--scenario and --link cannot both be given"),
     ],
 )
-def test_the_command_line_says_in_one_line_what_is_wrong(command, tmp_path, content, more, expected):
+def test_the_command_line_says_in_one_line_what_is_wrong(capsys, tmp_path, content, more, expected):
     path = tmp_path / "ours.toml"
     if content is not None:
         path.write_bytes(content)
-    done = command("estimate", "--scenario", str(path), *more)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert expected in done.stderr
+    assert main(["estimate", "--scenario", str(path), *more]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert expected in said
