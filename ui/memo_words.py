@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from core.economics.bill import HALF_CENT, short_usd
 from core.numbers import EN_DASH, duration, integer, money, months_number, percent
 from ui.cash_table import period_name
 from ui.money_tables import range_text, runway_text
@@ -134,7 +135,7 @@ def words(memo: Memo, report: Report, t: Translator) -> Words:
             t("Runway"),
             t("Can we get it?"),
         ),
-        rows=(*_platforms(memo, report, t), *(_way(way, t) for way in memo.ways)),
+        rows=(*_platforms(memo, report, t), *(_way(way, report, t) for way in memo.ways)),
         cash_title=say(memo.cash_title, t),
         cash=() if memo.cash is None else _periods(memo.cash, t),
         cash_notes=tuple(say(note, t) for note in memo.cash_notes),
@@ -203,7 +204,7 @@ def _platform(row: MemoRow, report: Report, name: str, colour: str, t: Translato
     )
 
 
-def _way(way: MemoWay, t: Translator) -> RowWords:
+def _way(way: MemoWay, report: Report, t: Translator) -> RowWords:
     return RowWords(
         name=say(way.name, t),
         price=say(way.where, t),
@@ -213,10 +214,18 @@ def _way(way: MemoWay, t: Translator) -> RowWords:
         share=EN_DASH,
         run=t("at once") if way.at_once else EN_DASH if way.wall_hours is None else duration(way.wall_hours),
         chips=EN_DASH,
-        runway=EN_DASH if way.runway_months is None else t("{n} mo", n=months_number(way.runway_months)),
+        runway=_way_runway(way, report, t),
         access=say(way.short, t),
         kind="way",
     )
+
+
+def _way_runway(way: MemoWay, report: Report, t: Translator) -> str:
+    if way.runway_months is None or way.total_usd is None:
+        return EN_DASH
+    if short_usd(report.scenario.cash_usd, way.total_usd) >= HALF_CENT:
+        return t("cash is out")
+    return t("{n} mo", n=months_number(way.runway_months))
 
 
 def _periods(flow: CashFlow, t: Translator) -> tuple[PeriodWords, ...]:
