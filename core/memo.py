@@ -18,7 +18,7 @@ from core.economics.cashflow import CashFlow, cashflow_of
 from core.economics.draws import N_DRAWS
 from core.evidence.constants import calibration_of
 from core.memo_ask import ask_of, chosen_of, decision_day, title_of, tranche_of, trial_of
-from core.memo_criteria import criteria_of
+from core.memo_criteria import DAYS_PER_WEEK, criteria_of
 from core.memo_notes import NoteBook, book_of, day_text, row_notes, used_offers, validity
 from core.memo_records import Criterion, Memo, MemoRow, MemoWay, Note, NoteKind, Paper, Risk
 from core.memo_risks import risks_of
@@ -37,7 +37,6 @@ WAYS = ("way_lora", "way_hosted", "way_api", "way_nothing")
 """The other ways that the memo's table has, in its order."""
 
 NOTHING_ASKED = ("memo_ask_not_needed", "memo_ask_none", "memo_ask_free")
-DAYS_PER_WEEK = 7
 
 __all__ = [
     "LIMITS",

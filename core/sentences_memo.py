@@ -9,7 +9,7 @@ from core.sentences import N_
 
 MEMO_SENTENCES: dict[str, str] = {
     # Header
-    "memo_own": "{text}",
+    "memo_own": N_("{text}"),
     "memo_title_pretrain": N_("Which chips to train {model}?"),
     "memo_title_continued": N_("Which chips to continue training {model}?"),
     "memo_title_full_finetune": N_("Which chips to fine-tune {model}?"),
