@@ -145,9 +145,10 @@ def _cents(usd: float | None) -> float | None:
     return None if usd is None else round(usd, 2)
 
 
-def _plain(snapshot: str) -> str:
-    """The name of a snapshot without the mark that its tables have changed since."""
-    return snapshot.partition("+")[0]
+def _today(m: Moved) -> str:
+    """The name of today's data, without the mark that they have changed since unless the link names that day too."""
+    day = m.today.partition("+")[0]
+    return m.today if m.made.snapshot == day else day
 
 
 def _number(version: str) -> int:
@@ -321,9 +322,7 @@ def _totals(m: Moved) -> list[Message]:
             found = [message(code, "note", **said, share=abs(share))]
     if m.snapshot != m.today and m.today_usd is not None and now is not None:
         other = abs(m.today_usd - now) > CENT
-        found.append(
-            message("moved_today" if other else "moved_today_same", "note", today=m.today_usd, day=_plain(m.today))
-        )
+        found.append(message("moved_today" if other else "moved_today_same", "note", today=m.today_usd, day=_today(m)))
     return found
 
 
@@ -344,7 +343,7 @@ def _data(m: Moved) -> list[Message]:
                 since: dict[str, Any] = {"now": p.now.usd_per_chip_hour, "dated_now": p.now.date_text()}
                 found.append(message("moved_price", "note", **said, **since))
     if not m.prices:
-        found.append(message("moved_no_price", "note", given=m.made.snapshot, now=_plain(m.today)))
+        found.append(message("moved_no_price", "note", given=m.made.snapshot, now=_today(m)))
     for c in m.constants:
         ends: dict[str, Any] = {"then": f"{c.then[1]:g}", "now": f"{c.now[1]:g}"}
         if c.then[1] == c.now[1]:
