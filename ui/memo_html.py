@@ -43,7 +43,8 @@ STYLE = f"""
 border-bottom:2px solid #6b7885;padding-bottom:8px}}
 .cm .head>*{{min-width:0;max-width:100%}}
 .cm .head .name{{flex:1 1 320px}}
-.cm h1,.cm h2.top{{font-size:21px;line-height:1.25;font-weight:600;overflow-wrap:anywhere;color:inherit}}
+.cm h1,.cm h2.top{{font-size:21px;line-height:1.25;font-weight:600;overflow-wrap:anywhere;color:inherit;
+text-align:left}}
 .cm .by,.cm .dates,.cm .line,.cm .note,.cm .foot{{color:{_INK.muted};font-size:12px}}
 .cm .by{{overflow-wrap:anywhere}}
 .cm .dates b{{color:{_INK.text}}}
@@ -70,7 +71,7 @@ font-weight:400;color:inherit;background:none}}
 .cm .s{{font-size:13.5px;line-height:1.3;font-weight:600;margin:0 0 4px;color:inherit}}
 .cm .grid{{display:grid;grid-template-columns:minmax(0,1.36fr) minmax(0,1fr);gap:14px 26px;
 margin:12px 0;align-items:start}}
-.cm .cash td.bar{{width:52%;padding:5px 0}}
+.cm .cash td.bar{{width:52%;padding:5px 10px 5px 0}}
 .cm .cash .bar i{{display:block;height:9px;min-width:1px;border-radius:1px}}
 .cm .foot{{display:flex;gap:20px;align-items:flex-end;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
 .cm .foot>div{{flex:1 1 auto;min-width:0}}
@@ -172,7 +173,8 @@ def _table(w: Words) -> str:
 
 def _row(row: RowWords, *, first: bool) -> str:
     swatch = f'<i style="background:{row.colour}"></i>' if row.colour else ""
-    price = " ".join(part for part in (escape(together(row.price)), _raised(row.notes)) if part)
+    offer = escape(together(row.price).replace(" × ", f"{NBSP}×{NBSP}"))
+    price = "&nbsp;".join(part for part in (offer, _raised(row.notes)) if part)
     kind = " ".join(
         name for name, holds in (("way", row.kind == "way"), ("first", first), ("chosen", row.chosen)) if holds
     )
@@ -192,9 +194,9 @@ def _raised(numbers: str) -> str:
     """Numbers of notes, raised by the style: a font may have some raised digits and lack others.
 
     >>> _raised("¹ ¹²"), _raised("")
-    ('<sup>1 12</sup>', '')
+    ('<sup>1,12</sup>', '')
     """
-    return f"<sup>{numbers.translate(_LOWERED)}</sup>" if numbers else ""
+    return f"<sup>{numbers.translate(_LOWERED).replace(' ', ',')}</sup>" if numbers else ""
 
 
 def _grid(w: Words, own: Sequence[str], tag: str) -> str:

@@ -228,6 +228,13 @@ def _way_runway(way: MemoWay, report: Report, t: Translator) -> str:
     return t("{n} mo", n=months_number(way.runway_months))
 
 
+def _left(months: float | None, t: Translator) -> str:
+    """Months that the cash lasts after a way, as :func:`ui.money_tables.runway_text` has them of a platform."""
+    if months is None:
+        return EN_DASH
+    return t("{n} mo", n=months_number(months)) if months >= 0 else t("cash is out")
+
+
 def _periods(flow: CashFlow, t: Translator) -> tuple[PeriodWords, ...]:
     amounts = flow.total_usd
     most = float(np.abs(amounts).max(initial=0.0)) or 1.0

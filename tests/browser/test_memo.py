@@ -11,7 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pypdfium2
 import pytest
+import zxingcpp
 from openpyxl import load_workbook
+from PIL import Image
 
 from tests.browser.driver import address, open_page, wait_idle
 from tests.browser.test_scenario import parameter
@@ -60,6 +62,8 @@ def test_what_is_written_stays_with_the_reader_and_out_of_the_link(server: Serve
     assert parameter(page, "company") == HOSTILE
     link = paper.get_by_role("link").get_attribute("href")
     assert link and link.startswith(f"{server.url}/memo?s=1.")
+    seen = Image.open(BytesIO(paper.locator("footer img").screenshot(scale="device")))
+    assert [code.text for code in zxingcpp.read_barcodes(seen)] == [link]
     page.get_by_role("button", name="Copy link").click()
     wait_idle(page)
     assert "your words on the memo" in page.get_by_test_id("stPopoverBody").inner_text()

@@ -140,6 +140,15 @@ def test_a_stale_price_is_said_in_red(whole: tuple[Memo, Report, str, str]) -> N
     assert f"<p class=x>{T.message(found.validity)}".split(":")[0] in before.replace("\u00a0", " ")
 
 
+def test_cash_that_does_not_last_is_told_in_words(catalogue: Catalogue) -> None:
+    scenario = preset_scenario("pretrain_8b", catalogue)
+    report = estimate(scenario.model_copy(update={"tokens": 1e14, "budget_usd": 1e8}), catalogue)
+    rows = words(memo(report, catalogue, MemoTexts(), TODAY, link="", full_link=""), report, T).rows
+    left = {row.name: row.runway for row in rows}
+    assert left["Do nothing"] == "20.0 mo"
+    assert left["B200"] == left["LoRA on the same tokens"] == "cash is out"
+
+
 @pytest.mark.usefixtures("no_browser")
 @pytest.mark.parametrize("paper", ["a4", "letter", "16:9"])
 def test_the_document_holds_all_that_it_needs_and_may_ask_for_nothing(catalogue: Catalogue, paper: str) -> None:
