@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from core.cli_answer import BASE_URL
-from core.cli_options import add_options, scenario_of
+from core.cli_options import add_options, scenario_file, scenario_of
 from core.estimate import estimate
 from core.files import folder_for, write_bytes
 from core.link import full_link, params_of, short_link
@@ -112,9 +112,11 @@ def _language(code: str) -> str:
 
 
 def _texts(args: argparse.Namespace) -> MemoTexts:
-    """The author's words: those of the options, else those that the link brings."""
+    """The author's words: those of the options, else those that the link or the scenario file brings."""
     given = {param: getattr(args, param) for param in TEXT_PARAMS if getattr(args, param) is not None}
     brought, _ = expand(params_of(args.link)) if args.link else ({}, None)  # what was wrong is told with the scenario
+    if args.scenario:
+        brought = scenario_file(args.scenario).beside
     return texts_of(brought | given)
 
 

@@ -28,6 +28,7 @@ from core.link import (
     preset_scenario,
     read_link,
 )
+from core.memo_texts import TEXT_PARAMS
 from core.messages import InputError, Message, message
 from core.moved import Made, made_by
 from core.platform_text import parse_platform
@@ -47,16 +48,14 @@ MIME = "application/toml"
 _COMMENT_AT = 36  # column of a comment, where the value leaves room
 MAX_DOTS = 500  # on a line: TOML takes each for a table in a table, and many for a long time
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
-_NAME = re.compile(r"[a-z][a-z_]{0,31}")
+_MOVED = re.compile(r"move_[a-z_]{1,40}")  # an input of the Migration page
 
 MOST_BITS = 100  # of a whole number; the largest a field takes has 60
-BESIDE = ("pages", "memo")
 OF_A_FILE = {  # what is said of links, and what of a file
     "model_moved": "scenario_file_moved",
     "link_recorded": "scenario_file_recorded",
     "snapshot_gone": "scenario_file_data_gone",
 }
-MOVE = "move_"  # how the inputs of the Migration page begin
 
 FIELDS = {name: PARAM_OF[name] for name in Scenario.model_fields}
 LISTS = ("platforms", "measured")
@@ -105,7 +104,7 @@ def text_of(params: Mapping[str, str], catalogue: Catalogue) -> str:
         for name in found:
             lines += _field_lines(name, params[PARAM_OF[name]], catalogue)
     beside = {name: value for name, value in params.items() if name not in KNOWN.values()}
-    pages = {name: value for name, value in beside.items() if name in PUBLIC_VIEW or name.startswith(MOVE)}
+    pages = {name: value for name, value in beside.items() if name in PUBLIC_VIEW or _MOVED.fullmatch(name)}
     memo = {name: value for name, value in beside.items() if name not in pages}
     for group, title, values in (
         ("pages", "What pages were told besides.", pages),
@@ -294,7 +293,7 @@ class _Told:
             self.more += 1
             return
         if code == "scenario_file_unknown":
-            params |= {"given": _shown(name), "nearest": nearest(name[:MAX_SHOWN], FIELDS)}
+            params |= {"given": _shown(name), "nearest": nearest(name[:MAX_SHOWN], (*FIELDS, *TEXT_PARAMS))}
         line = _line_of(name, self.body)
         self.notes.append(message(code, "warning", "scenario", line=line, name=_shown(name), **params))
 
@@ -322,7 +321,7 @@ def _read(parsed: tuple[dict[str, Any], str]) -> Opened:
             params[KNOWN[name]] = text
         elif isinstance(value, (dict, list)):
             told.add("scenario_file_table", name, example='tokens = "50B"')
-        elif group in BESIDE and _NAME.fullmatch(name):
+        elif _is_beside(group, name):
             beside[name] = str(value)[:MAX_TEXT]
         else:
             told.add("scenario_file_unknown", name)
@@ -337,6 +336,13 @@ def _read(parsed: tuple[dict[str, Any], str]) -> Opened:
         for m in decoded.messages
     )
     return Opened(catalogue, Decoded(decoded.scenario, (*told.all(), *said)), beside, made_by(params))
+
+
+def _is_beside(group: str, name: str) -> bool:
+    """Whether a name below a heading is a text of the memo, or what a page keeps beside the scenario."""
+    if group == "memo":
+        return name in TEXT_PARAMS
+    return group == "pages" and name != "lang" and (name in PUBLIC_VIEW or bool(_MOVED.fullmatch(name)))
 
 
 def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:

@@ -49,7 +49,7 @@ FILE_SENTENCES: dict[str, str] = {
     "scenario_file_recorded": N_("It recorded {total:usd} for {focus}, which is not verified."),
     # Scenarios side by side (core.side_by_side). {value} stands for what follows.
     "differs_tokens": N_("{value:count} tokens"),
-    "differs_chips": N_("{value:int} chips"),
+    "differs_chips": N_("{value:int} × {chip}"),
     "differs_count": N_("{name} {value:count}"),
     "differs_money": N_("{name} {value:short}"),
     "differs_share": N_("{name} {value:pct}"),

@@ -13,7 +13,7 @@ from core.architecture_text import parse_architecture
 from core.catalogue import Catalogue
 from core.dates import date_text
 from core.economics.verdict import cash
-from core.messages import Message, message
+from core.messages import Message, joined, message
 from core.numbers import exact, fill
 from core.report import PlatformEstimate, Report
 from core.scenario import Platform, Scenario, platform_keys
@@ -162,7 +162,9 @@ def differences(report: Report, first: Report, catalogue: Catalogue) -> tuple[Me
 def _differing(s: Scenario, first: Scenario, catalogue: Catalogue) -> Iterator[Message]:
     if any(getattr(s, name) != getattr(first, name) for name in MODEL):
         yield _model(s, catalogue)
-    yield from (_field(name, s, first) for name in ("tokens", "training", "chips") if _differs(name, s, first))
+    yield from (_field(name, s, first) for name in ("tokens", "training") if _differs(name, s, first))
+    if s.chips != first.chips:
+        yield message("differs_chips", "note", "chips", value=s.chips, chip=_focus(s, catalogue))
     yield from _platforms(s, first, catalogue)
     if s.focus != first.focus:
         yield message("differs_word", "note", "focus", name=message("field_focus"), value=_focus(s, catalogue))
@@ -191,8 +193,6 @@ def _model(s: Scenario, catalogue: Catalogue) -> Message:
 def _field(name: str, s: Scenario, first: Scenario) -> Message:
     """One value in words, with as many digits as tell it from the other."""
     value, other = getattr(s, name), getattr(first, name)
-    if name == "chips":
-        return message("differs_chips", "note", name, value=value)
     said = message(f"field_{name}")
 
     def tell(code: str, value: object = value) -> Message:
@@ -233,10 +233,10 @@ def _brief(value: float, other: float | None) -> str:
 def _platforms(s: Scenario, first: Scenario, catalogue: Catalogue) -> Iterator[Message]:
     """Platforms that only one of the two compares, and those whose own quote or size is another."""
     here, there = Counter(map(_offer, s.platforms)), Counter(map(_offer, first.platforms))
-    for offer in (here - there).elements():
-        yield message("differs_with", "note", "platforms", name=_named(offer, catalogue))
-    for offer in (there - here).elements():
-        yield message("differs_without", "note", "platforms", name=_named(offer, catalogue))
+    for code, offers in (("differs_with", here - there), ("differs_without", there - here)):
+        if offers:
+            names = [_named(offer, catalogue) for offer in offers.elements()]
+            yield message(code, "note", "platforms", name=joined(names))
     others = {_offer(p): p for p in reversed(first.platforms)}
     for p in s.platforms:
         other = others.get(_offer(p))

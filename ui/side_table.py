@@ -26,7 +26,7 @@ STYLE = """<style>
 .crt.side tbody th,.crt.side thead th:first-child{min-width:84px;max-width:112px;padding-right:10px}
 .crt.side thead th{font-weight:400;color:inherit}
 .crt.side thead b{font-size:13px}
-.crt.side thead th:last-child,.crt.side td:last-child{padding-left:2px}
+.crt.side.side thead th:last-child,.crt.side td:last-child{padding-left:2px}
 .crt.side ul{margin:0;padding:0;list-style:none}
 .crt.side li{margin:0;padding:0;font-size:12px;line-height:1.35}
 .crt.side .r{width:min(100%,150px);--line:color-mix(in srgb,currentColor 22%,transparent);

@@ -68,7 +68,7 @@ def test_scenarios_stand_side_by_side_and_cost_no_move_its_place(server: Server,
     page.locator(".crt.side").wait_for()
     press(page, CHIPS, "ArrowRight")
     assert columns(page) == ["Now", "70B continued training"]
-    assert "128 chips" in page.locator(".crt.side").inner_text()
+    assert "128 × v5p" in page.locator(".crt.side").inner_text()
     file = tmp_path / "by hand.toml"
     file.write_text('tokens = "20B"  # fewer\n', encoding="utf-8")
     page.get_by_role("button", name="Open files").click()

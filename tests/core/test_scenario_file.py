@@ -197,6 +197,8 @@ PARTS = {
     "a table of tables": ("[[platforms]]\nchip = 'h100'", 'Line 3: platforms holds something else than texts'),
     "a platform that is a number": ("platforms = [5, 'h100']", "Line 3: platforms holds something else"),
     "a slip": ("budgt_usd = 5", 'Line 3: no value is called "budgt_usd", so it is left out; the nearest is budget_usd'),
+    "no text of the memo": ("[memo]\ncompani = 'x'", '"compani", so it is left out; the nearest is company'),
+    "no input of a page": ("[pages]\nlang = 'zh'", 'no value is called "lang"'),
     "words": ("budget_usd = 'much'", 'budget: "much" cannot be read'),
     "too much": ("budget_usd = 1e30", "budget"),
     "another word": ("speed = 'fast'", 'speed: "fast" is not a choice'),
@@ -276,3 +278,13 @@ def test_the_command_line_says_in_one_line_what_is_wrong(capsys, tmp_path, conte
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert expected in said
+
+
+def test_the_memo_of_a_file_has_the_words_of_its_author(capsys, tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(write(REPORT, CATALOGUE, {"company": "Acme", "author": "A. B."}, private=True), encoding="utf-8")
+    given = ["memo", "--scenario", str(path), "--out", str(tmp_path), "--format", "json", "--author", "C. D."]
+    assert main(given) == 0, capsys.readouterr().err
+    found = (tmp_path / "memo.json").read_text(encoding="utf-8")
+    assert "Acme" in found and "C. D." in found
+    assert "A. B." not in found
