@@ -17,6 +17,7 @@ from core.catalogue import Catalogue, load_catalogue
 from core.messages import InputError, Message
 from core.moved import moved, sentences
 from core.numbers import NBSP
+from core.python_text import company_numbers
 from core.report import Report
 from core.scenario import Scenario
 from ui import address, controls, markup, saving, site, wording
@@ -65,13 +66,11 @@ class View:
     @cached_property
     def foot(self) -> Foot:
         """What stands under every chart of this run."""
-        report, t = self.report, self.t
-        return Foot(
-            wording.short_line(report, t),
-            wording.price_source(report, t),
-            wording.snapshot_note(report, t),
-            address.short(report, self.catalogue, self.desk.view),
-        )
+        report, t, day = self.report, self.t, wording.snapshot_note(self.report, self.t)
+        if company_numbers(self.scenario, self.catalogue):  # what is drawn has them, what the link opens has not
+            day += " · " + t("link without company numbers")
+        link = address.short(report, self.catalogue, self.desk.view)
+        return Foot(wording.short_line(report, t), wording.price_source(report, t), day, link)
 
 
 def current() -> View:

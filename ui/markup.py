@@ -77,8 +77,9 @@ SAVE_PX = 62
 CARD = f"""<style>
 .st-key-cards [data-testid="stColumn"]{{min-width:min(100%,{CARD_PX}px)}}
 [class*="st-key-card_"]{{position:relative;padding:10px 13px 8px}}
-[class*="st-key-open_save_"]{{position:absolute;right:8px;bottom:5px;width:auto}}
-[class*="st-key-open_save_"] button{{min-height:0;padding:0 4px;line-height:1.4}}
+[class*="st-key-open_save_"]{{position:absolute;right:8px;bottom:3px;width:auto}}
+[class*="st-key-open_save_"] button{{min-height:24px;padding:0 4px}}
+[class*="st-key-open_save_"] button p{{font-size:12.25px}}
 [class*="st-key-card_"]>:has(.crc){{margin-top:auto}}
 .crc.crc{{margin:4px 0 0;font-size:11px;line-height:1.28;color:{_MUTED}}}
 .crc a{{color:inherit;text-decoration:none;word-break:break-all}}

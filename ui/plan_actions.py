@@ -8,6 +8,7 @@ from core.next_change import NextChange, next_change
 from core.training.frameworks import configurations
 from ui import controls, markup, plan_card
 from ui.frame import View, escape, small
+from ui.sources import model_source
 from ui.wording import listing
 
 COPY_WIDTH = 460
@@ -27,6 +28,8 @@ def draw(view: View) -> None:
             _try(view)
             if not view.embedded:
                 _copy(view)
+            foot = view.foot
+            st.html(markup.chart_foot((foot.line, model_source(t), foot.day), foot.link, menu=False))
 
 
 def _try(view: View) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ui.frame import View
 
 PICTURES: tuple[tuple[pictures.Form, str], ...] = (("png", "image/png"), ("svg", "image/svg+xml"))
-OPEN = "open_save_"
 
 
 def to_csv(table: pd.DataFrame) -> bytes:
@@ -32,9 +31,9 @@ def to_csv(table: pd.DataFrame) -> bytes:
 
 def menu(view: View, chart: Chart, foot: pictures.Foot) -> None:
     """What a chart can be saved as, in a popover that is filled while it is open."""
-    box = st.popover(f":small[{view.t('Save')}]", key=f"{OPEN}{chart.key}", type="tertiary", on_change="rerun")
+    box = st.popover(view.t("Save"), key=f"open_save_{chart.key}", type="tertiary", on_change="rerun")
     if box.open:
-        with box:
+        with box, st.container(gap=None):
             _forms(view, chart, foot)
 
 
