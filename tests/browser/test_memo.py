@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import date
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +18,16 @@ import zxingcpp
 from openpyxl import load_workbook
 from PIL import Image
 
+from core.catalogue import load_catalogue
+from core.estimate import estimate
+from core.link import preset_scenario
+from core.memo import MemoTexts, memo
+from core.messages import message
 from tests.browser.driver import address, open_page, wait_idle
 from tests.browser.test_scenario import parameter
+from ui import pictures
+from ui.i18n import Translator
+from ui.memo_document import document
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -41,6 +52,23 @@ def saved(page: Page, name: str) -> bytes:
     path = asked.value.path()
     assert path is not None
     return Path(path).read_bytes()
+
+
+@contextmanager
+def read_offline(browser: Browser, file: Path) -> Iterator[Page]:
+    """The file in a browser without a network; at the end it must have asked for nothing and complained of nothing."""
+    asked: list[str] = []
+    problems: list[str] = []
+    with closing(browser.new_context(offline=True)) as context:
+        reader = context.new_page()
+        reader.on("request", lambda request: asked.append(request.url))
+        reader.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
+        reader.on("pageerror", lambda error: problems.append(str(error)))
+        reader.goto(file.as_uri())
+        reader.wait_for_function("document.fonts.status === 'loaded'")
+        yield reader
+    assert [url for url in asked if not url.startswith(("data:", file.as_uri()))] == []
+    assert problems == []
 
 
 def test_a_link_to_the_memo_is_the_first_visit_of_a_fresh_server(fresh_server: Server, page: Page) -> None:
@@ -102,21 +130,10 @@ def test_every_format_is_saved_and_says_the_same(server: Server, page: Page, bro
 
     file = tmp_path / "memo.html"
     file.write_bytes(saved(page, "Web page"))
-    asked: list[str] = []
-    problems: list[str] = []
-    context = browser.new_context(offline=True)
-    reader = context.new_page()
-    reader.on("request", lambda request: asked.append(request.url))
-    reader.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
-    reader.on("pageerror", lambda error: problems.append(str(error)))
-    reader.goto(file.as_uri())
-    reader.wait_for_function("document.fonts.status === 'loaded'")
-    assert reader.locator(".ask b").inner_text() == ask
-    assert reader.locator("figure svg").count() >= 2
-    assert reader.evaluate("document.fonts.check('600 21px Inter')")
-    assert [url for url in asked if not url.startswith(("data:", file.as_uri()))] == []
-    assert problems == []
-    context.close()
+    with read_offline(browser, file) as reader:
+        assert reader.locator(".ask b").inner_text() == ask
+        assert reader.locator("figure svg").count() >= 2
+        assert reader.evaluate("document.fonts.check('600 21px Inter')")
 
     if page.get_by_role("button", name="PDF", exact=True).count() == 0:
         pytest.skip("the server finds no browser to draw the figures of the PDF with")
@@ -140,3 +157,21 @@ def test_an_embedded_memo_is_the_paper_alone(server: Server, page: Page) -> None
     open_page(page, f"{server.url}/memo?embed=true")
     assert page.locator(".st-key-memo_paper").count() == 1
     assert page.get_by_role("textbox").count() == 0 and page.get_by_test_id("stDownloadButton").count() == 0
+
+
+def test_without_pictures_the_document_draws_its_figures_itself(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> bytes:
+        raise pictures.PictureUnavailable(message("pictures_no_browser"))
+
+    monkeypatch.setattr(pictures, "drawing", refuse)
+    catalogue = load_catalogue()
+    report = estimate(preset_scenario("continue_70b", catalogue), catalogue)
+    found = memo(report, catalogue, MemoTexts(company=HOSTILE), date(2026, 12, 1), link="", full_link="")
+    file = tmp_path / "memo.html"
+    file.write_text(document(found, report, Translator(), "a4"), encoding="utf-8")
+    with read_offline(browser, file) as reader:
+        reader.locator("figure .main-svg").first.wait_for()
+        assert reader.locator("figure .js-plotly-plot").count() == 2
+        assert HOSTILE in reader.locator("header").inner_text()

@@ -14,7 +14,7 @@ from core.estimate import estimate
 from core.link import preset_scenario
 from core.memo import LIMITS, MemoTexts, memo
 from core.packed_link import expand
-from tests.pages.test_pages import in_order, opened, param, text
+from tests.pages.test_pages import in_order, opened, param, text, unfolded
 from ui import pictures
 from ui.memo_save import table_frame
 
@@ -45,6 +45,17 @@ def test_what_the_author_writes_is_on_the_paper_and_in_the_address_and_in_no_pub
     assert param(app, "company") == "Näher & Söhne" and param(app, "author") == "Ada"
     assert not {"company", "author"} & held(app).keys()
     assert held(app)["preset"] == "continue_70b"
+
+
+def test_only_a_link_with_company_numbers_has_the_words() -> None:
+    app = unfolded(opened(PAGE, company="Acme", milestone="Loss at 2.1", cash="7M"), "links")
+    in_order(app)
+    links = [expand(dict(parse_qsl(urlsplit(str(code.value)).query)))[0] for code in app.code]
+    telling = [link for link in links if "company" in link]
+    assert len(telling) >= 1 and len(links) - len(telling) >= 1
+    assert all(link["milestone"] == "Loss at 2.1" and link["cash"] == "7000000" for link in telling)
+    assert not any({"milestone", "cash"} & link.keys() for link in links if link not in telling)
+    assert "your words on the memo" in text(app)
 
 
 def test_the_words_outlive_a_visit_to_another_page_and_can_be_emptied() -> None:
