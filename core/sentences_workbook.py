@@ -44,6 +44,7 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_rented": N_("Rented"),
     "wb_unit": N_("Unit"),
     "wb_how": N_("How it comes about"),
+    "wb_input": N_("Input"),
     "wb_inputs": N_("Inputs"),
     "wb_bill": N_("Bill"),
     "wb_curves": N_("Curves"),
@@ -218,8 +219,9 @@ WORKBOOK_SENTENCES: dict[str, str] = {
     "wb_runway": N_("Runway after, months"),
     "wb_final_run": N_("Final run, hours"),
     "wb_mfu_short": N_("MFU"),
-    "wb_price_short": N_("Price, $/chip-h"),
+    "wb_price_short": N_("Price of a chip-hour"),
     "wb_rank": N_("Rank in cash"),
+    "wb_remark": N_("Remark"),
     "wb_live": N_("Live: this scenario"),
     "wb_verdict": N_("Verdict when made"),
     "wb_link": N_("Link"),
@@ -298,8 +300,7 @@ WORKBOOK_SENTENCES: dict[str, str] = {
         "MFU: a value of yours takes the place of the curve at every size. Empty the cell to go back to it."
     ),
     "wb_note_model": N_(
-        "Model, sequence, batch, precision, optimiser and code move the curves, so they change in the product only. The "
-        "product may train in fewer tokens or on another plan of parallelism; the file keeps what it was made with."
+        "Model, sequence, batch, precision, optimiser and code move the curves, so they change in the product only."
     ),
     "wb_note_unknown": N_(
         "An empty cell is a number that nobody knows; the reason stands beside it. It is never a zero."

@@ -25,6 +25,7 @@ from core.export.workbook_bill import LABELS, TITLES, rows_of
 from core.export.workbook_bill import NAME as BILL
 from core.export.workbook_columns import Column
 from core.export.workbook_sheet import (
+    AXIS,
     INPUT_FILL,
     INPUT_INK,
     INPUT_LINE,
@@ -42,7 +43,8 @@ from core.report import Report
 NAME = "Cash by month"
 PARTS = (*AT_SETUP, *IN_EXPERIMENTS, *IN_FINAL, *IN_RUNS, "storage_usd", "people_usd")
 TOTAL, FIRST = 1, 2  # columns: the whole, and the first period
-CHOICE_ROW = 2
+CHOICE_ROW = 3
+PRINTED = 12  # periods, where no more are used
 SLACK = "0.000000001"
 
 
@@ -76,7 +78,7 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
     sheet.number(CHOICE_ROW, TOTAL, c.no, book.style(**look, locked=False, align="right"))
     sheet.choose(CHOICE_ROW, TOTAL, [str(x.no) for x in columns])
     book.define("cash_platform", NAME, CHOICE_ROW, TOTAL)
-    label = book.style(bold=True, font_color=SLATE)
+    label = book.style(bold=True, font_color=SLATE, indent=1)
     titles = span(TITLES, LABELS, TITLES, LABELS + len(columns) - 1, BILL)
     sheet.formula(CHOICE_ROW, FIRST, f"INDEX({titles},cash_platform)", label, safe_text(sheet.words(c.title)))
     _fill(sheet, book, columns, report, c, flow, money)
@@ -132,13 +134,15 @@ def _fill(
     row += 1
     sheet.heading(row, [named("wb_by_month"), named("explain_total")], FIRST + MOST_ROWS)
     until = row
-    head = book.style(num_format="0", bold=True, font_color=MUTED, bottom=1, align="right", valign="bottom")
+    head = book.style(
+        num_format="0", bold=True, font_color=MUTED, bottom=1, bottom_color=AXIS, align="right", valign="bottom"
+    )
     for k in range(1, MOST_ROWS + 1):
         formula = f'IF({has},IF({k}<={calendar["used"]},{k}*{calendar["step"]},""),"")'
         there = flow is not None and used is not None and k <= used
         sheet.formula(row, FIRST + k - 1, formula, head, k * flow.step_months if flow and there else None)
     by_month = row + 1
-    so_far = by_month + len(PARTS) + 5
+    so_far = by_month + len(PARTS) + 6
     parts = [*PARTS, "credits_usd"]
     amount = {name: place(by_month + i, TOTAL, absolute=True) for i, name in enumerate(parts)}
     frame = _Frame(sheet, book, amount, calendar, until, money)
@@ -154,6 +158,7 @@ def _fill(
         label = "wb_people" if name == "people_usd" else f"explain_{name}"
         sheet.text(by_month + i, 0, named(label), book.cell())
         sheet.text(so_far + i, 0, named(label), muted)
+        sheet.text(so_far + i, TOTAL, "", muted)
         bill = c.p.bills["cash"] if c.p.bills is not None else None
         whole = getattr(bill, name) if flow else None
         sheet.formula(by_month + i, TOTAL, of_bill(name), book.cell(money, align="right"), whole)
@@ -172,6 +177,7 @@ def _fill(
                 by_month + i, FIRST + k, f'IF({here}="","",{spent}-{earlier})', book.cell(money, align="right"),
                 float(values[k]) if there else None,
             )  # fmt: skip
+    sheet.print_area(shares + 2, FIRST + max(PRINTED, used or 0))
     _sums(frame, by_month, len(parts), flow, of_bill("cash"), c)
 
 
@@ -247,6 +253,7 @@ def _sums(f: _Frame, by_month: int, n: int, flow: CashFlow | None, whole: str, c
     labels = ("explain_total", "wb_paid", "wb_left_usd")
     for i, label in enumerate(labels):
         sheet.text(row + i, 0, named(label), book.cell(bold=True, font_color=SLATE))
+        sheet.text(row + i, TOTAL, "", strong)
     total = c.p.bills["cash"].total_usd if c.p.bills is not None and flow else None
     sheet.formula(row, TOTAL, whole, strong, total)
     together = sum(flow.parts.values(), np.zeros(len(flow.left_usd))) if flow else np.zeros(0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.explain_inputs import named
 from core.export.workbook_columns import Column
-from core.export.workbook_sheet import MUTED, Book
+from core.export.workbook_sheet import AXIS, MUTED, Book
 
 NAME = "Curves"
 FIELDS = ("chips", "mfu", "useful", "billed", "holds")
@@ -31,7 +31,7 @@ def write(book: Book, columns: Sequence[Column]) -> None:
         if c.curve is None:
             sheet.text(FIRST_ROW - 1, left, named("wb_no_speed"), book.style(font_color=MUTED))
             continue
-        head = book.style(bold=True, font_color=MUTED, bottom=1, align="right")
+        head = book.style(bold=True, font_color=MUTED, bottom=1, bottom_color=AXIS, align="right")
         for i, field in enumerate(FIELDS):
             sheet.text(FIRST_ROW - 1, left + i, named(f"wb_curve_{field}"), head)
             style = book.cell(FORMS[i], align="right", italic=True, font_color=MUTED)

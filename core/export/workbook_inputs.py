@@ -298,10 +298,11 @@ def write(book: Book, columns: Sequence[Column]) -> None:
     """The sheet, and the names of its cells."""
     sheet = book.sheet(NAME, WIDTHS, freeze=(FIRST_ROW, 2), tab="#C9A227")
     sheet.title(named("wb_inputs"), named("wb_inputs_line"))
-    row = FIRST_ROW - 1
-    heads = [named(code) for code in HEAD]
-    for at, (title, entries) in enumerate(groups(columns)):
-        sheet.heading(row, [title, *(heads if at == 0 else [])], len(WIDTHS), left=(2, 5, 6, 7, 8))
+    heads = [named("wb_input"), *(named(code) for code in HEAD)]
+    sheet.heading(FIRST_ROW - 1, heads, len(WIDTHS), left=(2, 5, 6, 7, 8))
+    row = FIRST_ROW
+    for title, entries in groups(columns):
+        sheet.heading(row, [title], len(WIDTHS))
         row += 1
         for entry in entries:
             _line(book, sheet, row, entry)

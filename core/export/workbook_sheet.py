@@ -104,7 +104,7 @@ class Book:
 
     def words(self, **properties: Any) -> Any:
         """The format of a cell of muted words beside numbers."""
-        return self.cell(font_color=MUTED, indent=1, **properties)
+        return self.cell(font_color=MUTED, indent=1, align="left", **properties)
 
     def sheet(self, name: str, widths: Sequence[float], *, freeze: tuple[int, int], tab: str = SLATE) -> Sheet:
         """A sheet in the order of the calls; ``widths`` of its columns, in characters."""
@@ -188,7 +188,7 @@ class Sheet:
         self._sheet.set_row(row, 30 if any(texts[1:]) else 20)
         line: dict[str, object] = {"bold": True, "bottom": 1, "bottom_color": AXIS, "valign": "bottom"}
         first = self.book.style(**line, font_size=11, font_color=SLATE)
-        words = self.book.style(**line, font_color=MUTED, text_wrap=True, indent=1)
+        words = self.book.style(**line, font_color=MUTED, text_wrap=True, indent=1, align="left")
         numbers = self.book.style(**line, font_color=MUTED, text_wrap=True, align="right")
         for column in range(columns):
             text = texts[column] if column < len(texts) else ""
@@ -202,7 +202,9 @@ class Sheet:
         font = {"name": FONT, "size": 9, "color": MUTED}
         chart.set_title({"name": safe_text(self.words(title)), "name_font": {**font, "size": 11, "bold": True}})
         chart.set_legend({"none": True})
-        chart.set_y_axis({"reverse": True, "num_font": font, "line": {"color": AXIS}, "major_tick_mark": "none"})
+        chart.set_y_axis(
+            {"reverse": True, "crossing": "max", "num_font": font, "line": {"color": AXIS}, "major_tick_mark": "none"}
+        )
         chart.set_x_axis(
             {
                 "num_font": font,
@@ -214,6 +216,10 @@ class Sheet:
         )
         chart.set_size({"width": 620, "height": 300})
         self._sheet.insert_chart(row, column, chart, {"object_position": 3, "x_offset": 10})
+
+    def print_area(self, rows: int, columns: int) -> None:
+        """What is printed: so many rows and columns from the corner."""
+        self._sheet.print_area(0, 0, rows - 1, columns - 1)
 
     def height(self, row: int, points: float) -> None:
         """How high a row is."""

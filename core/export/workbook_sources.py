@@ -15,6 +15,7 @@ from core.python_text import company_numbers
 from core.report import Report
 
 SOURCES, NOTES = "Sources", "Notes"
+NOTE_CHARS = 120  # of a line of notes
 HEAD = ("wb_figure", "wb_value", "wb_low", "wb_high", "wb_kind", "wb_date", "wb_grade", "wb_source")
 CONSTANTS = (
     "object_storage_gcs",
@@ -56,7 +57,7 @@ def _of(c: Column) -> Iterator[tuple[Input, Message | str]]:
 
 def write_sources(book: Book, columns: Sequence[Column], catalogue: Catalogue) -> None:
     """Offers, peaks, speeds and constants, with date, grade and where to look them up."""
-    sheet = book.sheet(SOURCES, [30, 38, 16, 13, 13, 10, 12, 11, 110], freeze=(3, 2), tab="#8A96A3")
+    sheet = book.sheet(SOURCES, [22, 54, 14, 11, 11, 10, 13, 13, 110], freeze=(3, 2), tab="#8A96A3")
     sheet.title(named("wb_sources"), named("wb_sources_line"))
     heads = [named("wb_platform"), *(named(code) for code in HEAD)]
     sheet.heading(2, heads, len(heads), left=(1, 5, 6, 7, 8))
@@ -93,7 +94,7 @@ def write_notes(
     book: Book, columns: Sequence[Column], report: Report, catalogue: Catalogue, texts: MemoTexts, link: str
 ) -> None:
     """What is live and what is not, how to change it, what is private."""
-    sheet = book.sheet(NOTES, [150], freeze=(0, 0), tab="#8A96A3")
+    sheet = book.sheet(NOTES, [112], freeze=(0, 0), tab="#8A96A3")
     sheet.title(named("wb_notes"), named("wb_notes_line"))
     scenario = report.scenario
     private = company_numbers(scenario, catalogue)
@@ -117,11 +118,11 @@ def write_notes(
     said += [text for text in (link, texts.milestone, texts.ask_by) if text]
     wrapped = book.style(text_wrap=True)
     for at, text in enumerate(said, start=3):
-        sheet.height(at, 15.0 * (1 + len(sheet.words(text)) // 165))
+        sheet.height(at, 16.0 * (1 + len(sheet.words(text)) // NOTE_CHARS))
         sheet.text(at, 0, text, wrapped)
     row = 4 + len(said)
     notes = dict.fromkeys(sheet.words(m) for m in (report.verdict, *report.messages))
     sheet.heading(row, [named("wb_note_messages")], 1)
     for at, line in enumerate(notes, start=row + 1):
-        sheet.height(at, 15.0 * (1 + len(line) // 165))
+        sheet.height(at, 16.0 * (1 + len(line) // NOTE_CHARS))
         sheet.text(at, 0, line, wrapped)

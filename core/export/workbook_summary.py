@@ -15,7 +15,8 @@ from core.report import Report
 from core.terms import plan_name
 
 NAME = "Summary"
-FIRST = 7  # row of the table's head
+FIRST = 8  # row of the first table's head
+CHART_ROWS = 16
 SHOWN = ("tokens", "iterations", "experiments", "deadline_weeks", "budget_usd", "basis")
 
 
@@ -39,7 +40,8 @@ def _mfu(c: Column) -> float | None:
     return c.p.utilisation.mfu if c.p.utilisation else None
 
 
-def _fields(columns: Sequence[Column], report: Report) -> list[_Field]:
+def _fields(columns: Sequence[Column], report: Report) -> tuple[list[_Field], list[_Field]]:
+    """The columns of what is live, and of what was so on the day."""
     scenario = report.scenario
 
     def in_basis(c: Column) -> float | None:
@@ -62,7 +64,7 @@ def _fields(columns: Sequence[Column], report: Report) -> list[_Field]:
             return None
         return 1.0 + sum(x.p.comparable and (_cash(x) or 0.0) < total for x in columns if _cash(x) is not None)
 
-    found = [
+    live = [
         _Field("wb_chips", "count", lambda c: float(c.p.size.chips), "chips_#", timed=True),
         _Field("wb_mfu_short", "share", _mfu, "mfu_#", timed=True),
         _Field("wb_final_run", "hours", lambda c: c.p.wall_hours, "wall_hours_#", timed=True),
@@ -73,6 +75,8 @@ def _fields(columns: Sequence[Column], report: Report) -> list[_Field]:
         _Field("wb_runway", "hours", runway,
                'IF(burn_usd_per_month>0,(cash_usd-cash_total_usd_#)/burn_usd_per_month,"")'),
         _Field("wb_rank", "count", rank, "rank"),
+    ]  # fmt: skip
+    found = [
         _Field("wb_competes", "text", lambda c: "yes" if c.p.comparable else "no"),
         _Field("wb_exported", "usd", _cash),
         _Field("wb_changed", "change", lambda c: None if _cash(c) is None else 0.0, "changed"),
@@ -84,7 +88,7 @@ def _fields(columns: Sequence[Column], report: Report) -> list[_Field]:
         found += [
             _Field(f"wb_{name}_{scenario.basis}", "usd", end(at)) for at, name in enumerate(("p10", "p50", "p90"))
         ]
-    return [*found, _Field("wb_win", "share", lambda c: c.p.win_share if c.p.comparable else None)]
+    return live, [*found, _Field("wb_win", "share", lambda c: c.p.win_share if c.p.comparable else None)]
 
 
 def asked(report: Report) -> Message:
@@ -102,20 +106,20 @@ def asked(report: Report) -> Message:
     )
 
 
-def rented(c: Column) -> str:
+def rented(c: Column, sheet: Sheet) -> str:
     """On whose offer a platform is rented, in the words of the tables."""
     p, offer = c.p, c.p.offer
     provider = offer.provider if offer else p.platform.provider
-    region = offer.region if offer else p.platform.region
-    region = named("from_any_region").text if region == "any" else region
-    return ", ".join(part for part in (provider, plan_name(p.platform.plan).text, region) if part)
+    region: Message | str = offer.region if offer else p.platform.region
+    region = named("from_any_region") if region == "any" else region
+    parts = [named("from_quote")] if p.price_is_quote else [provider, plan_name(p.platform.plan), region]
+    return ", ".join(word for word in map(sheet.words, parts) if word)
 
 
 def write(book: Book, columns: Sequence[Column], report: Report, texts: MemoTexts, link: str, *, cents: bool) -> None:
     """The sheet."""
-    fields, money = _fields(columns, report), "cents" if cents else "usd"
-    widths = [26, 34, *(11 if f.form in ("count", "share", "hours", "text", "price") else 14 for f in fields)]
-    sheet = book.sheet(NAME, widths, freeze=(0, 1))
+    (live, day), money = _fields(columns, report), "cents" if cents else "usd"
+    sheet = book.sheet(NAME, [26, 32, *[15] * max(len(live), len(day))], freeze=(0, 1))
     words = [
         texts.company,
         texts.author,
@@ -127,24 +131,28 @@ def write(book: Book, columns: Sequence[Column], report: Report, texts: MemoText
     muted = book.style(font_color=MUTED)
     sheet.text(2, 0, asked(report), muted)
     sheet.text(3, 0, named("wb_summary_line"), muted)
-    sheet.text(4, 0, named("wb_verdict"), book.style(bold=True, font_color=SLATE))
-    sheet.text(4, 1, report.verdict, book.style(italic=True))
+    sheet.text(4, 0, _sized(report), muted)
+    label = book.style(bold=True, font_color=SLATE)
+    sheet.text(5, 0, named("wb_verdict"), label)
+    sheet.text(5, 1, report.verdict, book.style(italic=True, indent=1))
     if link:
-        sheet.text(5, 0, named("wb_link"), book.style(bold=True, font_color=SLATE))
-        sheet.text(5, 1, link, muted)
-    heads = [named("wb_platform"), named("wb_rented"), *(named(f.label) for f in fields)]
-    sheet.heading(FIRST, heads, len(heads), left=(1,))
-    sheet.height(FIRST, 44)
+        sheet.text(6, 0, named("wb_link"), label)
+        sheet.text(6, 1, link, book.style(font_color=MUTED, indent=1))
+    second = FIRST + len(columns) + 2
+    for top, fields in ((FIRST, live), (second, day)):
+        heads = [named("wb_platform"), named("wb_rented"), *(named(f.label) for f in fields)]
+        if top == FIRST and any(c.reason for c in columns):
+            heads.append(named("wb_remark"))
+        sheet.heading(top, heads, len(heads), left=(1, 2 + len(live)))
+    at = {f.label: (FIRST, 2 + i) for i, f in enumerate(live)} | {f.label: (second, 2 + i) for i, f in enumerate(day)}
     for c in columns:
-        _platform(book, sheet, c, fields, columns, money)
-    row = FIRST + len(columns) + 2
-    row = _inputs(book, sheet, row, report)
-    sheet.text(row + 1, 0, _sized(report), muted)
-    _remarks(book, sheet, row + 3, columns)
-    last = FIRST + len(columns)
-    total = 2 + next(i for i, f in enumerate(fields) if f.label == "wb_cash_live")
-    names, totals = (span(FIRST + 1, at, last, at, NAME) for at in (0, total))
-    sheet.bars(last + 2, 5, names, totals, named("wb_cash_live"))
+        sheet.text(FIRST + c.no, 2 + len(live), c.reason, book.style(font_color=MUTED, indent=1))
+        _platform(book, sheet, c, [*live, *day], at, len(columns), money)
+    row = second + len(columns) + 2
+    names = span(FIRST + 1, 0, FIRST + len(columns), 0, NAME)
+    total = at["wb_cash_live"][1]
+    sheet.bars(row, 4, names, span(FIRST + 1, total, FIRST + len(columns), total, NAME), named("wb_cash_live"))
+    _remarks(book, sheet, max(_inputs(book, sheet, row, report), row + CHART_ROWS) + 1, columns)
 
 
 def _sized(report: Report) -> Message:
@@ -154,21 +162,26 @@ def _sized(report: Report) -> Message:
 
 
 def _platform(
-    book: Book, sheet: Sheet, c: Column, fields: Sequence[_Field], columns: Sequence[Column], money: str
+    book: Book, sheet: Sheet, c: Column, fields: Sequence[_Field], at: dict[str, tuple[int, int]], n: int, money: str
 ) -> None:
-    row, at = FIRST + c.no, {f.label: 2 + i for i, f in enumerate(fields)}
-    sheet.text(row, 0, c.title, book.cell(bold=True))
-    sheet.text(row, 1, rented(c), book.words())
-    top, bottom = FIRST + 1, FIRST + len(columns)
-    cash, competes = place(row, at["wb_cash_live"]), place(row, at["wb_competes"])
-    all_cash = span(top, at["wb_cash_live"], bottom, at["wb_cash_live"], NAME)
-    all_competes = span(top, at["wb_competes"], bottom, at["wb_competes"], NAME)
-    rank = f'IF(AND(ISNUMBER({cash}),{competes}="yes"),1+SUMPRODUCT(({all_competes}="yes")*({all_cash}<{cash})),"")'
-    changed = f'IF(ISNUMBER({cash}),{cash}-{place(row, at["wb_exported"])},"")'
-    if _cash(c) is None:
-        changed = '""'
+    """A platform's row in both tables; ``at``: head and column of each field, ``n``: how many platforms there are."""
+
+    def cell(label: str, no: int = c.no) -> str:
+        return place(at[label][0] + no, at[label][1])
+
+    def whole(label: str) -> str:
+        return span(at[label][0] + 1, at[label][1], at[label][0] + n, at[label][1], NAME)
+
+    for top in sorted({top for top, _ in at.values()}):
+        sheet.text(top + c.no, 0, c.title, book.cell(bold=True))
+        sheet.text(top + c.no, 1, rented(c, sheet), book.words())
+    cash, competes = cell("wb_cash_live"), cell("wb_competes")
+    cheaper = f'SUMPRODUCT(({whole("wb_competes")}="yes")*({whole("wb_cash_live")}<{cash}))'
+    rank = f'IF(AND(ISNUMBER({cash}),{competes}="yes"),1+{cheaper},"")'
+    changed = f'IF(ISNUMBER({cash}),{cash}-{cell("wb_exported")},"")' if _cash(c) is not None else '""'
     for field in fields:
-        column, value = at[field.label], field.value(c)
+        (top, column), value = at[field.label], field.value(c)
+        row = top + c.no
         form = money if field.form == "usd" else field.form
         if not field.formula:
             style = book.cell(form, align="right", italic=True, font_color=MUTED)
@@ -214,7 +227,6 @@ def _remarks(book: Book, sheet: Sheet, row: int, columns: Sequence[Column]) -> N
     said = [(c, line) for c in columns for line in c.remarks.split("\n") if line]
     if not said:
         return
-    row = max(row, FIRST + len(columns) + 20)  # below the chart
     sheet.heading(row, [named("wb_missing")], 2)
     for i, (c, line) in enumerate(said, start=row + 1):
         sheet.text(i, 0, c.title, book.style(bottom=1, bottom_color=LINE))

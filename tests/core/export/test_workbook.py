@@ -160,6 +160,8 @@ def test_what_is_not_known_is_empty_and_says_why(name: str) -> None:
     said = "\n".join(str(c.value) for c in cells(book) if c.parent.title == "Summary")
     for no, p in enumerate(report.platforms, start=1):
         assert all(m.plain in said for m in p.problems)
+        beside = next(row for row in book["Summary"].iter_rows() if row[0].value == f"{no}. {p.label}")
+        assert p.comparable or beside[-1].value == p.problems[0].plain
         sheet, at = where(book, f"price_{no}")
         if p.price_usd_per_chip_hour is None:
             assert book[sheet][at].value is None
@@ -172,15 +174,16 @@ def test_what_is_not_known_is_empty_and_says_why(name: str) -> None:
 def test_values_of_the_day_are_marked() -> None:
     for name in ("continue_70b", "spot, commitments and a block"):
         sheet, report = opened(made(name))["Summary"], report_of(name)
-        row = next(r for r in sheet.iter_rows() if r[0].value == "Platform")
-        heads = {str(c.value): c.column for c in row if c.value}
-        for head, column in heads.items():
-            below = [sheet.cell(row[0].row + no, column) for no in range(1, len(report.platforms) + 1)]
+        tops = [row[0].row for row in sheet.iter_rows() if row[0].value == "Platform"]
+        heads = {str(c.value): c for top in tops for c in sheet[top] if c.value}
+        for head, at in heads.items():
+            below = [sheet.cell(at.row + no, at.column) for no in range(1, len(report.platforms) + 1)]
             live = all(c.data_type == "f" for c in below)
-            assert live != ("(value)" in head) or head in ("Platform", "Rented"), head
-        p10 = next(column for head, column in heads.items() if head.startswith("P10 cash"))
-        for no, p in enumerate(report.platforms, start=1):
-            assert sheet.cell(row[0].row + no, p10).value == pytest.approx(p.total_usd_p10, rel=1e-14)
+            assert live != ("(value)" in head) or head in ("Platform", "Rented", "Remark"), head
+        for head, field in (("P10 cash (value)", "total_usd_p10"), ("P90 cash (value)", "total_usd_p90")):
+            for no, p in enumerate(report.platforms, start=1):
+                there = sheet.cell(heads[head].row + no, heads[head].column).value
+                assert there == pytest.approx(getattr(p, field), rel=1e-14)
 
 
 def test_only_plain_functions_are_used() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.cli_answer import report_json
 from core.economics.cashflow import cashflow_of
 from core.estimate import estimate
 from core.offer_rules import CONTRACTS
@@ -80,6 +81,10 @@ def test_every_value_is_what_its_formula_comes_to(tmp_path: Path) -> None:
             else:
                 total = p.bills[report.scenario.basis].total_usd
                 assert found[name][f"total_usd_{no}"] == pytest.approx(total, rel=CLOSE, abs=1e-6), (name, p.id)
+    for name in PRESETS:
+        printed: Any = report_json(report_of(name), CATALOGUE)
+        for no, platform in enumerate(printed["platforms"], start=1):
+            assert found[name][f"total_usd_{no}"] == pytest.approx(platform["bill"]["total_usd"], rel=1e-4, abs=0.005)
 
 
 def other_size(p: PlatformEstimate) -> int:
