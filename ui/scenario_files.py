@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from core.moved import Made
 from core.report import Report
 from core.scenario import Scenario
 from core.scenario_file import MIME, SUFFIX, read, refusal, write
-from core.side_by_side import Side
+from core.side_by_side import Side, free_name
 from ui import address, controls
 from ui.controls import Desk, Values, fields_of
 from ui.frame import View, escape
@@ -21,7 +21,6 @@ from ui.upload import MAX_UPLOAD_MB
 
 _TURN = "scenario_file_turn"  # an upload that was taken gives way to an empty one
 _REFUSED = "scenario_file_refused"
-MAX_NAME = 60
 
 
 def save_button(view: View, *, private: bool) -> None:
@@ -39,11 +38,11 @@ def save_button(view: View, *, private: bool) -> None:
     )
 
 
-def save_kept(side: Side, key: int, t: Translator) -> None:
+def save_kept(side: Side, beside: Mapping[str, str], key: int, t: Translator) -> None:
     """A button that saves a scenario which stands beside the current one, with all that it holds."""
     st.download_button(
         t("Save with company numbers"),
-        data=_text_of(side.report, side.catalogue, {}, private=True),
+        data=_text_of(side.report, side.catalogue, beside, private=True),
         file_name=file_name(side.report),
         mime=MIME,
         key=f"save_kept_{key}",
@@ -53,7 +52,7 @@ def save_kept(side: Side, key: int, t: Translator) -> None:
     )
 
 
-def _text_of(report: Report, catalogue: Catalogue, view: dict[str, str], *, private: bool) -> Callable[[], bytes]:
+def _text_of(report: Report, catalogue: Catalogue, view: Mapping[str, str], *, private: bool) -> Callable[[], bytes]:
     return lambda: write(report, catalogue, view, private=private).encode()
 
 
@@ -94,23 +93,26 @@ def _open() -> None:
     if file is None:
         return
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
-    name = str(file.name)[:MAX_NAME]
+    name = free_name(str(file.name), ())
     catalogue, decoded, beside, made = read(bytes(file.getvalue()))
     problem = refusal(decoded)
     if problem is not None:
         st.session_state[_REFUSED] = message("scenario_file_refused", "error", file=name, problem=problem)
         return
-    _, view = address.split(beside)
     note = message("scenario_file_opened", "note", file=name)
     # What it came to then is told by the panel of what moved, with the answer now.
     notes = (m for m in decoded.messages if m.code != "scenario_file_recorded")
-    put(decoded.scenario, catalogue, view, made, (note, *notes))
+    put(decoded.scenario, catalogue, beside, made, (note, *notes))
 
 
 def put(
-    scenario: Scenario, catalogue: Catalogue, view: dict[str, str], made: Made | None, said: tuple[Message, ...]
+    scenario: Scenario, catalogue: Catalogue, beside: Mapping[str, str], made: Made | None, said: tuple[Message, ...]
 ) -> None:
-    """For callbacks: a scenario with its own data takes the place of the current one, and ``said`` is told."""
+    """For callbacks: a scenario with its own data takes the place of the current one, and ``said`` is told.
+
+    Of what stands beside it pages take what they know; the language stays the reader's.
+    """
+    _, view = address.split({name: value for name, value in beside.items() if name != address.LANGUAGE_PARAM})
 
     def replace_all(values: Values, desk: Desk) -> None:
         values.update(fields_of(scenario))

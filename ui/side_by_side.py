@@ -6,7 +6,8 @@ it costs a reader who moves a slider nothing to speak of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -32,12 +33,16 @@ WIDTH = 330  # px of a popover
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A scenario that is kept, and what was said of it when it was read."""
+    """A scenario that is kept, and what was said of it when it was read.
+
+    ``beside``: what pages and the memo were told with it.
+    """
 
     key: int
     side: Side
     notes: tuple[Message, ...] = ()
     made: Made | None = None  # of a file: by which model and from which data, and what it came to
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 def kept() -> list[Kept]:
@@ -111,7 +116,7 @@ def _menu(one: Kept, view: View) -> None:
             args=(one.key,),
             help=t("It takes the place of what is shown, which Back brings back."),
         )
-        scenario_files.save_kept(one.side, one.key, t)
+        scenario_files.save_kept(one.side, one.beside, one.key, t)
         st.button(
             t("Remove"),
             key=f"kept_remove_{one.key}",
@@ -152,9 +157,9 @@ def _files_key() -> str:
 # Callbacks
 
 
-def _add(side: Side, notes: tuple[Message, ...] = (), made: Made | None = None) -> None:
+def _add(side: Side, beside: Mapping[str, str], notes: tuple[Message, ...] = (), made: Made | None = None) -> None:
     st.session_state[_COUNT] = key = st.session_state.get(_COUNT, 0) + 1
-    kept().append(Kept(key, side, notes, made))
+    kept().append(Kept(key, side, notes, made, beside))
 
 
 def _taken(*, but: int = 0) -> list[str]:
@@ -166,7 +171,7 @@ def _keep() -> None:
     if desk.report is None or len(kept()) >= MAX_SIDES:
         return
     name = name_of(desk.report, desk.catalogue, _taken(), translator(desk.language).message)
-    _add(Side(name, desk.report, desk.catalogue))
+    _add(Side(name, desk.report, desk.catalogue), dict(desk.view))
 
 
 def _open() -> None:
@@ -176,11 +181,11 @@ def _open() -> None:
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     refused: list[Message] = []
     for file in files:
-        shown = str(file.name)[: scenario_files.MAX_NAME]
+        shown = free_name(str(file.name), ())
         if len(kept()) >= MAX_SIDES:
             refused.append(message("kept_many", "warning", file=shown, limit=MAX_SIDES))
             continue
-        catalogue, decoded, _, made = read(bytes(file.getvalue()))
+        catalogue, decoded, beside, made = read(bytes(file.getvalue()))
         problem = refusal(decoded)
         if problem is None:
             try:
@@ -189,7 +194,7 @@ def _open() -> None:
                 problem = error.problem
             else:
                 name = free_name(shown.removesuffix(SUFFIX), _taken())
-                _add(Side(name, report, catalogue), decoded.messages, made)
+                _add(Side(name, report, catalogue), beside, decoded.messages, made)
         if problem is not None:
             refused.append(message("scenario_file_refused", "error", file=shown, problem=problem))
     st.session_state[_REFUSED] = tuple(refused)
@@ -213,7 +218,7 @@ def _show(key: int) -> None:
     one = _found(key)
     if one is not None:
         note = message("kept_shown", "note", name=one.side.name)
-        scenario_files.put(one.side.report.scenario, one.side.catalogue, {}, one.made, (note,))
+        scenario_files.put(one.side.report.scenario, one.side.catalogue, one.beside, one.made, (note,))
 
 
 def _remove(key: int) -> None:

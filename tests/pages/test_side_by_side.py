@@ -118,6 +118,16 @@ def test_one_can_be_renamed_made_current_and_removed() -> None:
     assert table(app) == ""
 
 
+def test_what_stands_beside_a_scenario_comes_back_with_it() -> None:
+    report = estimate(BASE.model_copy(update={"tokens": 20e9}), CATALOGUE)
+    ours = write(report, CATALOGUE, {"axis": "mfu", "company": "Acme", "move_horizon_months": "24"}, private=True)
+    app = given(opened(), ("\u202eours.toml", ours.encode()))
+    assert names(app) == ["Now", "ours"]
+    unfolded(app, "kept_1").button(key="kept_show_1").click().run()
+    in_order(app)
+    assert [param(app, name) for name in ("axis", "company", "move_horizon_months")] == ["mfu", "Acme", "24"]
+
+
 def test_what_had_to_be_changed_in_a_file_is_told_with_it() -> None:
     app = given(opened(), ("odd.toml", b"tokens = '20B'\nchips = 100\n"))
     app = unfolded(app, "kept_1")
