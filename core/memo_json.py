@@ -22,6 +22,7 @@ from core.numbers import (
     months_number,
     percent,
     rate,
+    usd_short,
 )
 from core.report import Report
 
@@ -68,7 +69,7 @@ def memo_json(memo: Memo, report: Report, catalogue: Catalogue) -> dict[str, obj
         "model": said(memo.model_line),
         "share": memo.share_line.plain,
         "flips": _flips(report),
-        "budget": shown(report.scenario.budget_usd, money),
+        "budget": shown(report.scenario.budget_usd, usd_short),
         "link": memo.link,
         "full_link": memo.full_link,
         "left_out_of_link": list(memo.private),
