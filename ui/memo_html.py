@@ -71,6 +71,7 @@ font-weight:400;color:inherit;background:none}}
 .cm .s{{font-size:13.5px;line-height:1.3;font-weight:600;margin:0 0 4px;color:inherit}}
 .cm .grid{{display:grid;grid-template-columns:minmax(0,1.36fr) minmax(0,1fr);gap:14px 26px;
 margin:12px 0;align-items:start}}
+.cm .rows{{display:grid;gap:14px;margin:14px 0}}
 .cm .cash td.bar{{width:52%;padding:5px 10px 5px 0}}
 .cm .cash .bar i{{display:block;height:9px;min-width:1px;border-radius:1px}}
 .cm .foot{{display:flex;gap:20px;align-items:flex-end;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
@@ -202,9 +203,10 @@ def _raised(numbers: str) -> str:
 def _grid(w: Words, own: Sequence[str], tag: str) -> str:
     colour = next((row.colour for row in w.rows if row.chosen), _INK.primary)
     told = " ".join([*w.not_modelled, w.disclaimer])
+    risks = _small(w.risks, own, tag)
     rest = f'<section><{tag} class="s">{escape(w.not_modelled_title)}</{tag}><p>{_plain(told)}</p></section>'
-    parts = (_small(w.criteria, own, tag), _cash(w, colour, tag), _small(w.risks, own, tag), rest)
-    return f'<div class="grid">{"".join(parts)}</div>'
+    beside = f'<div class="grid">{_small(w.criteria, own, tag)}{_cash(w, colour, tag)}</div>'
+    return f'{beside}<div class="rows">{risks}{rest}</div>'
 
 
 def _small(table: TableWords, own: Sequence[str], tag: str) -> str:
