@@ -37,7 +37,7 @@ _LATIN = (
 FIGURE_PX: dict[Paper, int] = {"a4": 346, "letter": 356, "16:9": 440}
 _PAGE: dict[Paper, str] = {"a4": "A4", "letter": "letter", "16:9": "13.333in 7.5in"}
 _SHEET_PX: dict[Paper, int] = {"a4": 794, "letter": 816, "16:9": 1200}
-_ZOOM: dict[Paper, float] = {"a4": 0.77, "letter": 0.72, "16:9": 0.72}  # of type on paper
+_ZOOM: dict[Paper, float] = {"a4": 0.74, "letter": 0.72, "16:9": 0.72}  # of type on paper
 
 
 def document(memo: Memo, report: Report, t: Translator, paper: Paper) -> str:
