@@ -117,17 +117,24 @@ def settle(values: Mapping[str, object], catalogue: Catalogue) -> Decoded:
         if name not in ("platforms", "measured"):
             fixed[name] = _within(name, fixed.get(name, getattr(base, name)), base, notes)
     given = typing.cast("tuple[Platform, ...]", fixed.get("platforms") or base.platforms)
-    platforms = tuple(dict.fromkeys(given))
-    if len(platforms) < len(given):
-        notes.append(message("platform_twice", "warning", "platforms"))
+    platforms = _once(given, notes)
     if len(platforms) > MAX_PLATFORMS:
         notes.append(message("too_many_platforms", "warning", "platforms", n=len(platforms), limit=MAX_PLATFORMS))
-    fixed["platforms"] = tuple(_settle_platform(p, catalogue, notes) for p in platforms[:MAX_PLATFORMS])
+    settled = tuple(_settle_platform(p, catalogue, notes) for p in platforms[:MAX_PLATFORMS])
+    fixed["platforms"] = _once(settled, notes)  # two that were told apart by what nobody offers are one
     _settle_model(fixed, base, catalogue, notes)
     _settle_focus(fixed, catalogue, notes)
     runs = typing.cast("tuple[OwnRun, ...]", fixed.pop("measured", ()))
     scenario = Scenario(**fixed)  # type: ignore[arg-type]
     return Decoded(_with_runs(scenario, runs, catalogue, notes), tuple(notes))
+
+
+def _once(platforms: tuple[Platform, ...], notes: list[Message]) -> tuple[Platform, ...]:
+    """Every platform once; said where one is there twice."""
+    found = tuple(dict.fromkeys(platforms))
+    if len(found) < len(platforms) and all(m.code != "platform_twice" for m in notes):
+        notes.append(message("platform_twice", "warning", "platforms"))
+    return found
 
 
 def _within(name: str, value: object, base: Scenario, notes: list[Message]) -> object:
@@ -249,8 +256,9 @@ def _settle_focus(fixed: dict[str, object], catalogue: Catalogue, notes: list[Me
     lead = platforms[index]
     fixed["chips"] = lead.chips or _sold(lead.accelerator_id, typing.cast(int, fixed["chips"]), catalogue, notes)
     if lead.chips is not None:
-        moved = (*platforms[:index], lead.model_copy(update={"chips": None}), *platforms[index + 1 :])
-        fixed["platforms"], fixed["focus"] = moved, platform_keys(moved)[index]
+        sized = lead.model_copy(update={"chips": None})
+        moved = _once((*platforms[:index], sized, *platforms[index + 1 :]), notes)
+        fixed["platforms"], fixed["focus"] = moved, platform_keys(moved)[moved.index(sized)]
 
 
 def _with_runs(scenario: Scenario, given: tuple[OwnRun, ...], catalogue: Catalogue, notes: list[Message]) -> Scenario:

@@ -324,3 +324,18 @@ def test_keys_are_unique_and_do_not_depend_on_the_order():
     two = (Platform(accelerator_id="h100_sxm", quote_usd_per_chip_hour=2.0), Platform(accelerator_id="h100_sxm"))
     assert platform_keys(two) == ("h100_sxm_2", "h100_sxm")
     assert platform_keys(two[::-1]) == ("h100_sxm", "h100_sxm_2")
+
+
+@pytest.mark.parametrize(
+    "query_text",
+    [
+        "platforms=h100_sxm,h100_sxm~on_demand~AWS.,b200_sxm",
+        "platforms=tpu_v5p:64,tpu_v5p,b200_sxm&focus=tpu_v5p_2",
+        "platforms=h100_sxm,h100_sxm~on_demand~AWS.&focus=h100_sxm.AWS.",
+    ],
+)
+def test_platforms_that_only_what_is_changed_told_apart_are_one(query_text):
+    first = decode(params_of(query_text), CATALOGUE)
+    assert len(set(first.scenario.platforms)) == len(first.scenario.platforms)
+    assert "platform_twice" in {m.code for m in first.messages}
+    assert decode(encode(first.scenario, CATALOGUE), CATALOGUE) == link.Decoded(first.scenario, ())
