@@ -79,3 +79,12 @@ def test_a_scenario_can_be_saved_with_and_without_company_numbers() -> None:
     app = unfolded(opened(), "links")
     found = [button.proto.id.rsplit("-", 1)[-1] for button in app.get("download_button")]
     assert {"save_scenario_public", "save_scenario_private"} <= set(found)
+
+
+def test_what_moved_since_a_file_was_made_is_told_as_of_a_link() -> None:
+    text_of_file = write(estimate(preset_scenario("continue_70b", CATALOGUE), CATALOGUE), CATALOGUE)
+    app = given(text_of_file.replace('model_version = "', 'model_version = "0').encode())
+    in_order(app)
+    assert any("What moved" in e.label for e in app.expander)
+    assert "The file was made by version 0" in plain(app)
+    assert "It recorded" not in plain(app)
