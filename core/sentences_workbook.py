@@ -33,7 +33,10 @@ WORKBOOK_SENTENCES: dict[str, str] = {
         "Values: what the product worked out for this model on the sizes on sale. Between two sizes the bill reads MFU along "
         "a line in logarithms, and the shares of time along a line over the logarithm of the chips."
     ),
-    "wb_cash_line": N_("When the cash bill is paid, from today. Live: dates and amounts follow the sheet Inputs."),
+    "wb_cash_line": N_(
+        "When the cash bill is paid, from today. Live: it follows the sheet Inputs. A wait for quota or capacity comes on top."
+    ),
+    "wb_no_cash": N_("no bill, so no cash by month; the sheet Summary says why"),
     "wb_sources_line": N_("Where the figures come from. An empty date is one that is not known."),
     "wb_notes_line": N_("What this file does, and what it does not."),
     "wb_summary_line": N_(

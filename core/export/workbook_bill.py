@@ -49,7 +49,7 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
             _write_line(book, sheet, columns, line, row, at, money)
             row += 1
         row += 1
-    missing = {c.no: c.reason for c in columns if c.reason}
+    missing = {c.no: sheet.words(c.reason) for c in columns if c.reason is not None}
     if missing:
         sheet.heading(row, [named("wb_missing")], how + 1)
         sheet.height(row + 1, 13.0 * max(1 + len(text) // 15 for text in missing.values()))

@@ -81,16 +81,25 @@ def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool)
     label = book.style(bold=True, font_color=SLATE, indent=1)
     titles = span(TITLES, LABELS, TITLES, LABELS + len(columns) - 1, BILL)
     sheet.formula(CHOICE_ROW, FIRST, f"INDEX({titles},cash_platform)", label, safe_text(sheet.words(c.title)))
+    missing = sheet.words(named("wb_no_cash"))
+    has = f"ISNUMBER({_of_bill('cash', columns, report)})"
+    quoted = safe_text(missing).replace('"', '""')
+    note = book.style(font_color=MUTED, indent=1)
+    sheet.formula(CHOICE_ROW + 1, FIRST, f'IF({has},"","{quoted}")', note, None if flow else safe_text(missing))
     _fill(sheet, book, columns, report, c, flow, money)
+
+
+def _of_bill(key: str, columns: Sequence[Column], report: Report) -> str:
+    """A line of the bill, of the platform chosen."""
+    row = rows_of(report)[key]
+    return f"INDEX({span(row, LABELS, row, LABELS + len(columns) - 1, BILL)},cash_platform)"
 
 
 def _fill(
     sheet: Sheet, book: Book, columns: Sequence[Column], report: Report, c: Column, flow: CashFlow | None, money: str
 ) -> None:
-    at, last = rows_of(report), LABELS + len(columns) - 1
-
     def of_bill(key: str) -> str:
-        return f"INDEX({span(at[key], LABELS, at[key], last, BILL)},cash_platform)"
+        return _of_bill(key, columns, report)
 
     def of_inputs(name: str) -> str:
         cells = ",".join(f"{name}_{x.no}" if x.curve is not None else "0" for x in columns)

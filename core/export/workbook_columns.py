@@ -104,14 +104,15 @@ class Column:
         return p.offer.usd_per_chip_hour if self.moves and p.offer is not None else p.price_usd_per_chip_hour
 
     @property
-    def reason(self) -> str:
-        """Why it has no bill, or cannot run; empty where it can."""
-        return next((m.plain for m in self.p.problems if m.severity == "error"), "") if not self.p.comparable else ""
+    def reason(self) -> Message | None:
+        """Why it has no bill, or cannot run; ``None`` where it can."""
+        gravest = next((m for m in self.p.problems if m.severity == "error"), None)
+        return None if self.p.comparable else gravest
 
     @property
-    def remarks(self) -> str:
+    def remarks(self) -> tuple[Message, ...]:
         """What the product says of it, the gravest first."""
-        return "\n".join(dict.fromkeys(m.plain for m in self.p.problems))
+        return tuple({m.text: m for m in self.p.problems}.values())
 
 
 def columns_of(report: Report, catalogue: Catalogue) -> tuple[Column, ...]:

@@ -141,12 +141,12 @@ def write(book: Book, columns: Sequence[Column], report: Report, texts: MemoText
     second = FIRST + len(columns) + 2
     for top, fields in ((FIRST, live), (second, day)):
         heads = [named("wb_platform"), named("wb_rented"), *(named(f.label) for f in fields)]
-        if top == FIRST and any(c.reason for c in columns):
+        if top == FIRST and any(c.reason is not None for c in columns):
             heads.append(named("wb_remark"))
         sheet.heading(top, heads, len(heads), left=(1, 2 + len(live)))
     at = {f.label: (FIRST, 2 + i) for i, f in enumerate(live)} | {f.label: (second, 2 + i) for i, f in enumerate(day)}
     for c in columns:
-        sheet.text(FIRST + c.no, 2 + len(live), c.reason, book.style(font_color=MUTED, indent=1))
+        sheet.text(FIRST + c.no, 2 + len(live), c.reason or "", book.style(font_color=MUTED, indent=1))
         _platform(book, sheet, c, [*live, *day], at, len(columns), money)
     row = second + len(columns) + 2
     names = span(FIRST + 1, 0, FIRST + len(columns), 0, NAME)
@@ -224,7 +224,7 @@ def _inputs(book: Book, sheet: Sheet, row: int, report: Report) -> int:
 
 def _remarks(book: Book, sheet: Sheet, row: int, columns: Sequence[Column]) -> None:
     """What the product says of each platform: why a number is missing, and warnings."""
-    said = [(c, line) for c in columns for line in c.remarks.split("\n") if line]
+    said = [(c, line) for c in columns for line in c.remarks]
     if not said:
         return
     sheet.heading(row, [named("wb_missing")], 2)

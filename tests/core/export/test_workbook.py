@@ -211,6 +211,19 @@ def test_every_input_says_where_it_comes_from() -> None:
             assert row[source].value, row[0].value
 
 
+def test_every_word_goes_through_the_translator() -> None:
+    """Heads, labels, sentences; not codes, names of chips and the words of the tables."""
+    report = report_of("the focus has no price")
+    book = opened(workbook(report, CATALOGUE, say=lambda said: f"§{said.text}"))
+    for sheet in book:
+        for row in sheet.iter_rows(max_col=1):
+            assert row[0].data_type != "s" or row[0].value.startswith("§"), f"{sheet.title}!{row[0].coordinate}"
+    for cell in cells(book):
+        if cell.font.b and cell.data_type == "s":
+            assert cell.value.startswith("§"), f"{cell.parent.title}!{cell.coordinate}"
+    assert any(str(c.value).startswith("§H800: no price") for c in cells(book) if c.parent.title == "Bill")
+
+
 def test_a_private_number_is_told() -> None:
     told = "\n".join(
         str(c.value) for c in cells(opened(made("credits for half of the bill"))) if c.parent.title == "Notes"

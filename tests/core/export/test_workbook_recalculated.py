@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from core.cli_answer import report_json
+from core.economics.bill import RENT
 from core.economics.cashflow import cashflow_of
+from core.economics.sizing import run_hours
 from core.estimate import estimate
 from core.offer_rules import CONTRACTS
 from core.report import PlatformEstimate, Report
@@ -201,6 +203,12 @@ def edits() -> Iterator[tuple[str, Edited]]:
     for no, p in enumerate(dearer.report.platforms, start=1):
         dearer.expected[no] = alone(dearer.report, p, {"price_change": 0.25}, None, p.size.chips)
     yield "prices move", dearer
+    covered = Edited("mnist")
+    nearly = sum(getattr(covered.report.platforms[0].bills["cash"], part) for part in RENT) - 0.004
+    covered.put("credits_usd", nearly)
+    for no, p in enumerate(covered.report.platforms, start=1):
+        covered.expected[no] = alone(covered.report, p, {"credits_usd": nearly}, None, p.size.chips)
+    yield "covered to the cent", covered
     emptied = Edited("full utilisation of all")
     for no, p in enumerate(emptied.report.platforms, start=1):
         emptied.put(f"own_mfu_{no}", None)
@@ -282,6 +290,30 @@ def test_cash_by_month_is_the_products_after_a_change(tmp_path: Path, monkeypatc
             cells = [found[name].value[sheet.title, cell.coordinate] for cell in rows[label][2:]]
             there = [cell for cell in cells if cell != ""]
             assert there == pytest.approx(list(numbers), rel=1e-8, abs=1e-4), (name, label)
+
+
+BETWEEN = (1, 3, 100, 2_111, 1_000_000)  # below the smallest size on sale, between some, above the largest
+
+
+def test_sizes_between_those_on_sale_are_read_as_the_product_reads_its_curves(tmp_path: Path) -> None:
+    names = ("continue_70b", "spot, commitments and a block")
+    files, asked = dict[str, bytes](), [(name, n) for name in names for n in BETWEEN]
+    for name, n in asked:
+        one = Edited(name)
+        for no in range(1, len(one.report.platforms) + 1):
+            one.put(f"chips_{no}", n)
+        files[f"{name} {n}"] = one.saved()
+    found = recalculated(files, tmp_path)
+    for name, n in asked:
+        report = report_of(name)
+        for no, p in enumerate(report.platforms, start=1):
+            there, mfu = found[f"{name} {n}"], p.speeds.at(n)
+            peak, spare = p.accelerator.bf16_flops_dense, report.scenario.spare_share
+            hours = run_hours(report.workload.flops, n, peak, mfu, p.uptime, spare)
+            wanted = (mfu, hours.wall, hours.paid_chip)
+            assert [there[f"{cell}_{no}"] for cell in ("mfu", "wall_hours", "chip_hours")] == pytest.approx(
+                wanted, rel=CLOSE
+            )
 
 
 def test_inputs_of_the_scenario_are_all_there() -> None:
