@@ -95,11 +95,10 @@ def _of_bill(key: str, columns: Sequence[Column], report: Report) -> str:
     return f"INDEX({span(row, LABELS, row, LABELS + len(columns) - 1, BILL)},cash_platform)"
 
 
-def _fill(
-    sheet: Sheet, book: Book, columns: Sequence[Column], report: Report, c: Column, flow: CashFlow | None, money: str
-) -> None:
-    def of_bill(key: str) -> str:
-        return _of_bill(key, columns, report)
+def _calendar(
+    sheet: Sheet, book: Book, columns: Sequence[Column], report: Report, c: Column, flow: CashFlow | None, has: str
+) -> tuple[dict[str, str], int]:
+    """When set-up, experiments and final runs end, and how long a period is: the cell of each, and the next row."""
 
     def of_inputs(name: str) -> str:
         cells = ",".join(f"{name}_{x.no}" if x.curve is not None else "0" for x in columns)
@@ -110,19 +109,17 @@ def _fill(
     scenario, rules = report.scenario, c.rules
     one = 0.0 if flow is None else scenario.iterations * (c.p.wall_hours or 0.0) / HOURS_PER_WEEK
     upfront, deposit = rules.upfront_share or 0.0, rules.deposit_share or 0.0
-    has = f"ISNUMBER({of_bill('cash')})"
     months = "MAX(1,ROUNDUP({final}/weeks_per_month-" + SLACK + ",0))"
     step = "ROUNDUP({months}/" + str(MOST_ROWS) + ",0)"
     for size in reversed(STEPS):
         step = f"IF({{months}}<={size * MOST_ROWS},{size},{step})"
     n_months = 1 if flow is None else max(1, int(np.ceil(flow.calendar.final / WEEKS_PER_MONTH - 1e-9)))
-    groups = _groups(c, deposit, upfront)
     used = len(flow.left_usd) if flow else None
     setup, before, end, months_of = (
         (flow.calendar.setup, flow.calendar.experiments, flow.calendar.final, flow.step_months) if flow else [None] * 4
     )
     plan: list[tuple[str, str, str, str, float | None]] = [
-        ("one", "wb_weeks_one", f"iterations*{of_bill('wall')}/hours_per_week", "number", one),
+        ("one", "wb_weeks_one", f"iterations*{_of_bill('wall', columns, report)}/hours_per_week", "number", one),
         ("setup", "wb_end_setup", "setup_weeks", "number", setup),
         ("experiments", "wb_end_experiments", "{setup}+(experiments-1+failed_share)*{one}", "number",
          before),
@@ -140,6 +137,21 @@ def _fill(
         sheet.formula(row, TOTAL, f'IF({has},{text},"")', book.cell(form, align="right"), shown)
         calendar[key] = place(row, TOTAL, absolute=True)
         row += 1
+    return calendar, row
+
+
+def _fill(
+    sheet: Sheet, book: Book, columns: Sequence[Column], report: Report, c: Column, flow: CashFlow | None, money: str
+) -> None:
+    """The calendar, what is paid in each period, and what of each part is paid by its end."""
+
+    def of_bill(key: str) -> str:
+        return _of_bill(key, columns, report)
+
+    has, muted = f"ISNUMBER({of_bill('cash')})", book.cell(font_color=MUTED)
+    calendar, row = _calendar(sheet, book, columns, report, c, flow, has)
+    groups = _groups(c, c.rules.deposit_share or 0.0, c.rules.upfront_share or 0.0)
+    used = len(flow.left_usd) if flow else None
     row += 1
     sheet.heading(row, [named("wb_by_month"), named("explain_total")], FIRST + MOST_ROWS)
     until = row
