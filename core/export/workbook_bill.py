@@ -34,7 +34,7 @@ def rows_of(report: Report) -> dict[str, int]:
 def write(book: Book, columns: Sequence[Column], report: Report, *, cents: bool) -> None:
     """The sheet, and the names of its totals."""
     how = LABELS + len(columns)
-    sheet = book.sheet(NAME, [44, 13, *[17] * len(columns), 70], freeze=(FIRST_ROW - 1, LABELS))
+    sheet = book.sheet(NAME, [44, 13, *[17] * len(columns), 70], freeze=(FIRST_ROW - 1, LABELS), pages=1)
     sheet.title(named("wb_bill"), named("wb_bill_line"))
     sheet.heading(
         TITLES, [named("wb_platform"), named("wb_unit"), *(c.title for c in columns), named("wb_how")], how + 1,

@@ -106,13 +106,15 @@ class Book:
         """The format of a cell of muted words beside numbers."""
         return self.cell(font_color=MUTED, indent=1, align="left", **properties)
 
-    def sheet(self, name: str, widths: Sequence[float], *, freeze: tuple[int, int], tab: str = SLATE) -> Sheet:
-        """A sheet in the order of the calls; ``widths`` of its columns, in characters."""
+    def sheet(
+        self, name: str, widths: Sequence[float], *, freeze: tuple[int, int], tab: str = SLATE, pages: int = 0
+    ) -> Sheet:
+        """A sheet in the order of the calls; ``widths`` of its columns, in characters; ``pages`` high, 0: any."""
         made = self._book.add_worksheet(name)
         made.hide_gridlines(2)
         made.set_landscape()
         made.set_paper(A4)
-        made.fit_to_pages(1, 0)
+        made.fit_to_pages(1, pages)
         made.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
         made.set_footer("&L&8&A&R&8&P / &N")
         made.set_default_row(16)
