@@ -42,7 +42,8 @@ class Edition:
             case "html":
                 yield "memo.html", document(self.memo, self.report, self.t, self.paper).encode()
             case "xlsx":
-                yield "memo.xlsx", workbook(self.report, self.catalogue, self.memo.texts, link=self.memo.link)
+                book = workbook(self.report, self.catalogue, self.memo.texts, link=self.memo.link, say=self.t.message)
+                yield "memo.xlsx", book
             case "json":
                 found = memo_json(self.memo, self.report, self.catalogue)
                 yield "memo.json", (json.dumps(found, allow_nan=False, ensure_ascii=False, indent=1) + "\n").encode()
