@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import math
 import re
 import threading
 import unicodedata
@@ -48,7 +49,7 @@ BOX = "#f1f4f6"
 # Ever shorter: characters a note, notes, and characters of what is not modelled.
 _SHORTER = ((170, 12, 260), (110, 8, 180), (70, 5, 120), (0, 0, 80))
 _MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 9.0}  # font sizes
-_TABLE_WIDTHS: dict[Paper, tuple[float, float]] = {"a4": (310, 660), "letter": (320, 680), "16:9": (550, 600)}  # px
+_TABLE_WIDTHS: dict[Paper, tuple[float, float]] = {"a4": (285, 620), "letter": (293, 640), "16:9": (530, 570)}  # px
 _INSET, _STEP, _WIDEST_WORD = 6.0, 8.0, 90.0  # px
 _BOLD = re.compile(r"\*\*")
 _STRONG = ("L", "R", "AL")  # kinds of letters that have a direction
@@ -274,16 +275,20 @@ def column_widths(data: TableWords, width: float) -> list[float]:
     found = [
         min(max(text_width(word) for cell in cells for word in cell.split(" ")), _WIDEST_WORD) for cells in columns
     ]
-    while sum(found) + _STEP <= width:
+    while (spare := int((width - sum(found)) / _STEP)) > 0:
         now = _lines(columns, found)
         saved = [
-            (now - _lines(columns, [w + _STEP * (i == j) for j, w in enumerate(found)]), wish - found[i], i)
+            ((now - _lines(columns, [w + _STEP * n * (i == j) for j, w in enumerate(found)])) / n, i, n)
             for i, wish in enumerate(natural)
-            if wish > found[i]
+            for n in range(1, min(spare, math.ceil((wish - found[i]) / _STEP)) + 1)
         ]
-        if not saved:
+        best, i, n = max(saved, default=(0.0, 0, 0))
+        if best <= 0:
             break
-        found[max(saved)[2]] += _STEP
+        found[i] += _STEP * n
+    for short, i in sorted((wish - found[i], i) for i, wish in enumerate(natural)):
+        if 0 < short <= width - sum(found):  # saves no line of the table, but one of the column
+            found[i] += short
     return [w + _INSET for w in found]
 
 
