@@ -346,7 +346,7 @@ def test_a_speed_that_is_the_readers_own_or_rests_on_another_format_says_so():
     assert any("H200" in text and "fp8" in text for text in said), said
 
 
-# When to stop
+# Basis and privacy
 
 
 @pytest.mark.parametrize("basis", ["cash", "loaded", "economic"])

@@ -158,6 +158,3 @@ def test_every_row_of_the_tables_has_its_words():
         assert f"memo_risk_{row['risk_id']}" in TEMPLATES and f"memo_do_{row['risk_id']}" in TEMPLATES
     for row in CATALOGUE.tables["memo_limits"].rows:
         assert message(f"memo_limit_{row['limit_id']}").text
-
-
-# Basis and privacy
