@@ -8,6 +8,7 @@ staff of the late weeks are counted already). Waiting for quota or capacity make
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -303,9 +304,13 @@ def uplift_share(cash_usd: Any, credits_usd: Any, rent_usd: Any) -> Any:
 def runway_months(cash_usd: float, burn_usd_per_month: float, spend_usd: float = 0.0) -> float | None:
     """Months the cash lasts after spending ``spend_usd``; negative when it does not cover it.
 
-    ``None`` when nothing is burned, which is not zero.
+    ``None`` when nothing is burned, which is not zero, or so little that no number of months tells it.
+
+    >>> runway_months(6e6, 3e5, 3e5), runway_months(6e6, 0.0), runway_months(6e6, 5e-324)
+    (19.0, None, None)
     """
-    return (cash_usd - spend_usd) / burn_usd_per_month if burn_usd_per_month > 0 else None
+    months = (cash_usd - spend_usd) / burn_usd_per_month if burn_usd_per_month > 0 else math.inf
+    return months if math.isfinite(months) else None
 
 
 def runway_change_months(burn_usd_per_month: float, spend_usd: float) -> float | None:

@@ -6,6 +6,7 @@ import json
 from datetime import date
 
 import pytest
+from hypothesis import given, settings
 
 from core.catalogue import load_catalogue
 from core.cli_answer import report_json
@@ -16,6 +17,7 @@ from core.memo_json import memo_json, shown
 from core.numbers import duration, integer, money, percent
 from core.report import Report
 from tests.core.extremes import EXTREMES
+from tests.core.scenarios import scenarios
 
 CATALOGUE = load_catalogue()
 PRESETS = {name: {"preset": name} for name in CATALOGUE.presets}
@@ -62,6 +64,14 @@ def test_it_is_json_and_every_number_has_a_text(params: dict[str, str]):
         assert row["chips"]["text"] == integer(p.size.chips)
         if row["win_share"]:
             assert row["win_share"]["text"] == percent(p.win_share)
+
+
+@given(scenarios())
+@settings(max_examples=25, deadline=None)
+def test_of_any_scenario_it_is_json(scenario):
+    report = estimate(scenario, CATALOGUE)
+    m = memo(report, CATALOGUE, MemoTexts(), date(2026, 12, 1), link="", full_link="")
+    json.dumps(memo_json(m, report, CATALOGUE), allow_nan=False)
 
 
 def test_the_months_add_up_to_the_bill():
