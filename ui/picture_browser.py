@@ -67,6 +67,7 @@ class PictureBrowser:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._kaleido: kaleido.Kaleido | None = None
+        self._crashed = threading.Event()  # the page it draws in, while the browser itself lives on
 
     @property
     def process_id(self) -> int | None:
@@ -114,7 +115,7 @@ class PictureBrowser:
 
     def _start(self) -> None:
         if self._kaleido is not None:
-            if self._alive():
+            if self._alive() and not self._crashed.is_set():
                 return
             self._stop()
         path = find_browser()
@@ -124,7 +125,8 @@ class PictureBrowser:
         self._loop.set_exception_handler(lambda _, context: LOG.debug("of the browser: %s", context.get("message")))
         threading.Thread(target=self._loop.run_forever, name="pictures", daemon=True).start()
         try:
-            self._kaleido = self._wait(_opened(path), START_SECONDS, starting=True)
+            self._crashed = threading.Event()
+            self._kaleido = self._wait(_opened(path, self._crashed), START_SECONDS, starting=True)
         except BaseException:
             self._stop()
             raise
@@ -143,7 +145,7 @@ class PictureBrowser:
             except NotYet as error:
                 if future.done():  # what was waited for ran into a time limit of its own
                     raise _Died("no answer") from error
-            if not starting and not self._alive():
+            if not starting and (self._crashed.is_set() or not self._alive()):
                 future.cancel()
                 raise _Died("it ended")
             if time.monotonic() > until:
@@ -161,9 +163,16 @@ class PictureBrowser:
         loop.call_soon_threadsafe(loop.stop)
 
 
-async def _opened(path: str) -> kaleido.Kaleido:
+async def _opened(path: str, crashed: threading.Event) -> kaleido.Kaleido:
+    """A browser ready to draw, that sets ``crashed`` when its page's process ends."""
+
+    async def ended(_event: object) -> None:
+        crashed.set()
+
     browser = kaleido.Kaleido(n=1, timeout=DRAW_SECONDS, mathjax=False, path=path, browser_cls=_Offline)
     await browser.open()
+    for tab in browser.tabs.values():
+        tab.subscribe("Inspector.targetCrashed", ended)
     return browser
 
 

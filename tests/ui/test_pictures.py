@@ -246,6 +246,41 @@ def test_a_killed_browser_is_started_again(own_browser: PictureBrowser) -> None:
 
 
 @needs_browser
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the page's process in /proc")
+def test_a_browser_whose_page_was_killed_is_started_again_at_once(own_browser: PictureBrowser) -> None:
+    """The browser itself lives on then, and would let the picture wait until the time for one is over."""
+    own_browser.draw(*a_figure())
+    first = own_browser.process_id
+    assert first is not None
+    pages = [
+        int(found.parent.name)
+        for found in Path("/proc").glob("[0-9]*/cmdline")
+        if b"--type=renderer" in read_or_nothing(found) and of_group(int(found.parent.name), first)
+    ]
+    assert pages
+    for page in pages:
+        os.kill(page, signal.SIGKILL)
+    assert own_browser._crashed.wait(picture_browser.DRAW_SECONDS), "the browser said nothing of its page"
+    assert own_browser.draw(*a_figure(303)).startswith(b"<svg")
+    assert own_browser.process_id not in (None, first)
+
+
+def read_or_nothing(path: Path) -> bytes:
+    """A process may end while it is looked at."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def of_group(process: int, group: int) -> bool:
+    try:
+        return os.getpgid(process) == group
+    except ProcessLookupError:
+        return False
+
+
+@needs_browser
 def test_a_browser_that_dies_while_it_draws_is_started_again(own_browser: PictureBrowser) -> None:
     own_browser.draw(*a_figure())
     first = own_browser.process_id
