@@ -16,16 +16,21 @@ from core.numbers import duration, integer, percent, rate, usd
 from core.report import Bill, PlatformEstimate, Report
 
 BASE_URL = os.environ.get("COMPUTE_RECKONER_URL", "http://localhost:8501/")
+FINER_BELOW_USD = 100.0
 
 
 def _bill_json(bill: Bill | None) -> dict[str, float | None]:
-    """A bill to the cent: the total is that of the page, and the parts are rounded so that they add up to it."""
+    """A bill to the cent: the total is that of the page, and the parts are rounded so that they add up to it.
+
+    Below :data:`FINER_BELOW_USD` a cent would be more than 0.01 % of it, so it has six decimals there.
+    """
     names = [f for f in Bill.__slots__ if f != "total_usd"]
     if bill is None:
         return dict.fromkeys([*names, "total_usd"])
-    cents = in_cents(np.array([getattr(bill, name) for name in names]))
-    found: dict[str, float | None] = dict(zip(names, cents.tolist(), strict=True))
-    return found | {"total_usd": round(bill.total_usd, 2)}
+    finer, digits = (10_000, 6) if abs(bill.total_usd) < FINER_BELOW_USD else (1, 2)
+    parts = np.round(in_cents(finer * np.array([getattr(bill, name) for name in names])) / finer, digits)
+    found: dict[str, float | None] = dict(zip(names, parts.tolist(), strict=True))
+    return found | {"total_usd": round(bill.total_usd, digits)}
 
 
 def _flip_json(flip: FlipPoint, report: Report, catalogue: Catalogue) -> dict[str, object]:

@@ -86,7 +86,7 @@ def test_every_value_is_what_its_formula_comes_to(tmp_path: Path) -> None:
     for name in PRESETS:
         printed: Any = report_json(report_of(name), CATALOGUE)
         for no, platform in enumerate(printed["platforms"], start=1):
-            assert found[name][f"total_usd_{no}"] == pytest.approx(platform["bill"]["total_usd"], rel=1e-4, abs=0.005)
+            assert found[name][f"total_usd_{no}"] == pytest.approx(platform["bill"]["total_usd"], rel=1e-4, abs=1e-6)
 
 
 def other_size(p: PlatformEstimate) -> int:
