@@ -339,9 +339,9 @@ def _read(parsed: tuple[dict[str, Any], str]) -> Opened:
 
 
 def _is_beside(group: str, name: str) -> bool:
-    """Whether a name below a heading is a text of the memo, or what a page keeps beside the scenario."""
-    if group == "memo":
-        return name in TEXT_PARAMS
+    """Whether a name is a text of the memo, under any heading, or below its heading what a page keeps."""
+    if name in TEXT_PARAMS:
+        return True
     return group == "pages" and name != "lang" and (name in PUBLIC_VIEW or bool(_MOVED.fullmatch(name)))
 
 

@@ -216,6 +216,13 @@ def test_what_is_wrong_with_a_line_is_told_and_the_rest_is_read(case):
     assert [m.text for m in back.messages if expected in m.text]
 
 
+def test_words_of_the_memo_count_under_any_heading():
+    for text in ('company = "Acme"\ntokens = "50B"', 'tokens = "50B"\n[texts]\ncompany = "Acme"'):
+        _, back, beside, _ = read(text)
+        assert beside == {"company": "Acme"}
+        assert back.messages == ()
+
+
 def test_of_many_unknown_lines_the_first_few_are_told():
     notes = said("tokens = 5\n" + "\n".join(f"k{i} = 1" for i in range(5_000)))
     assert len(notes) == 5
