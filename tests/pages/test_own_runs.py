@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.link import params_of
 from core.own_run_table import HEADER
+from core.packed_link import expand
 from core.scenario import MAX_OWN_RUNS
 from tests.pages.test_pages import PAGES, in_order, opened, param, text, unfolded
 
@@ -79,20 +81,29 @@ def test_it_survives_other_moves_pages_and_a_closed_popover(app: AppTest) -> Non
     assert param(app, "measured") == kept and "H100 × 64" in sidebar(app)
 
 
+def unpacked(link: str) -> dict[str, str]:
+    """What a short link carries."""
+    found, problem = expand(params_of(link))
+    assert problem is None
+    return found
+
+
 def test_a_link_shows_it_and_a_public_one_does_not() -> None:
     app = unfolded(opened(measured=RUN), "measured", "links")
     in_order(app)
     assert "H100 × 64" in sidebar(app)
-    public, private = (code.value for code in app.code)
+    public_short, public, private_short, private = (code.value for code in app.code)
     assert "measured" not in public and "measured=h100_sxm:64~900tps" in private
+    assert not unpacked(public_short).get("measured") and "900tps" in unpacked(private_short)["measured"]
     assert "your measurements" in text(app)
     assert "your measurements" not in text(unfolded(opened(), "links"))
 
 
 def test_the_total_of_a_measured_scenario_stays_out_of_a_public_link() -> None:
     app = unfolded(opened(measured=RUN), "links")
-    public, private = (code.value for code in app.code)
+    public_short, public, private_short, private = (code.value for code in app.code)
     assert "total=" not in public and "total=" in private
+    assert "total" not in unpacked(public_short) and "total" in unpacked(private_short)
 
 
 @pytest.mark.parametrize(
