@@ -185,14 +185,18 @@ def _way_out(p: PlatformEstimate, others: list[PlatformEstimate], catalogue: Cat
     for other in others:
         if _seller(other) != _seller(p) and not (runs and other.port.code == "port_needed"):
             ways.append((max(0.0, cash(other) - cash(p)), other.label))
-    mine = _seller(p)
-    price = p.price_usd_per_chip_hour if p.price_is_quote or p.offer is None else p.offer.usd_per_chip_hour
+    mine, price = _seller(p), _price_today(p)
     for offer in catalogue.offers_for(p.accelerator.id, p.platform.plan, chips=p.size.chips):
         if offer.provider != mine and price:
             more = rent_of(p) * (offer.usd_per_chip_hour / price - 1.0)
             ways.append((max(0.0, more), f"{p.accelerator.short_name} {offer.provider}"))
             break  # the best of them; regions and lower grades come after it
     return min(ways, default=(None, ""))
+
+
+def _price_today(p: PlatformEstimate) -> float | None:
+    """The price that other offers are held against: before it moves, as theirs are; an own quote as it is."""
+    return p.price_usd_per_chip_hour if p.price_is_quote or p.offer is None else p.offer.usd_per_chip_hour
 
 
 def rent_of(p: PlatformEstimate) -> float:
@@ -202,9 +206,10 @@ def rent_of(p: PlatformEstimate) -> float:
 
 
 def _without_spot(p: PlatformEstimate, catalogue: Catalogue) -> float | None:
-    """What the rent costs more at the price on demand; ``None`` where there is none."""
+    """What the rent costs more at the price on demand, which is taken to move as that of spot does; ``None`` where
+    there is none."""
     offer = p.offer and catalogue.default_offer(p.accelerator.id, "on_demand", p.offer.provider)
-    price = p.price_usd_per_chip_hour
+    price = _price_today(p)
     if not offer or not price:
         return None
     return max(0.0, rent_of(p) * (offer.usd_per_chip_hour / price - 1.0))

@@ -100,3 +100,8 @@ def test_all_of_core_loads_without_streamlit_plotly_and_scipy() -> None:
 def test_a_command_loads_none_of_them(command: list[str]) -> None:
     program = "sys.argv[0] = 'core'; runpy.run_module('core', run_name='__main__')"
     assert not (DRAWING | {"scipy"}) & loaded_by(program, *command)
+
+
+def test_a_page_loads_what_draws_and_writes_files_only_when_it_is_asked_to() -> None:
+    asked_for = {name for _, name in PRINTING} - {"segno"} | {WRITING[1]}  # the code of a link stands on the page
+    assert not asked_for & loaded_by("import ui.frame, ui.memo_page, ui.migration_view, ui.side_by_side")

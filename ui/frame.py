@@ -17,14 +17,13 @@ from core.catalogue import Catalogue, load_catalogue
 from core.messages import InputError, Message
 from core.moved import moved, sentences
 from core.numbers import NBSP
-from core.python_text import company_numbers
 from core.report import Report
 from core.scenario import Scenario
 from ui import address, controls, markup, saving, site, wording
 from ui.charts.base import Chart
 from ui.controls import Desk
 from ui.i18n import Translator
-from ui.pictures import Foot
+from ui.pictures import Foot, foot_of
 from ui.theme import Scheme
 
 LOG = logging.getLogger("compute_reckoner")
@@ -66,11 +65,8 @@ class View:
     @cached_property
     def foot(self) -> Foot:
         """What stands under every chart of this run."""
-        report, t, day = self.report, self.t, wording.snapshot_note(self.report, self.t)
-        if company_numbers(self.scenario, self.catalogue):  # what is drawn has them, what the link opens has not
-            day += " · " + t("link without company numbers")
-        link = address.short(report, self.catalogue, self.desk.view)
-        return Foot(wording.short_line(report, t), wording.price_source(report, t), day, link)
+        link = address.short(self.report, self.catalogue, self.desk.view)
+        return foot_of(self.report, self.catalogue, link, self.t)
 
 
 def current() -> View:

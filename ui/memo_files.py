@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.export.workbook import workbook
 from core.memo_json import memo_json
-from ui import wording
 from ui.charts.memo_cost import memo_charts
-from ui.memo_document import document
-from ui.memo_pdf import pdf
-from ui.pictures import Foot, picture
+from ui.pictures import foot_of, picture
 
 if TYPE_CHECKING:
     from core.catalogue import Catalogue
@@ -38,10 +34,16 @@ class Edition:
         """Name and content of each file of a format; InputError with one sentence where it cannot be made here."""
         match form:
             case "pdf":
+                from ui.memo_pdf import pdf
+
                 yield "memo.pdf", pdf(self.memo, self.report, self.paper, self.t)
             case "html":
+                from ui.memo_document import document
+
                 yield "memo.html", document(self.memo, self.report, self.t, self.paper).encode()
             case "xlsx":
+                from core.export.workbook import workbook
+
                 book = workbook(self.report, self.catalogue, self.memo.texts, link=self.memo.link, say=self.t.message)
                 yield "memo.xlsx", book
             case "json":
@@ -50,9 +52,5 @@ class Edition:
             case "png" | "svg":
                 charts = (chart for chart in memo_charts(self.report, "print", self.t) if chart.figure is not None)
                 for i, chart in enumerate(charts, start=1):
-                    yield f"figure-{i}.{form}", picture(chart, self._foot(), form, t=self.t)
-
-    def _foot(self) -> Foot:
-        report, t = self.report, self.t
-        parts = (wording.short_line(report, t), wording.price_source(report, t), wording.snapshot_note(report, t))
-        return Foot(*parts, self.memo.link)
+                    foot = foot_of(self.report, self.catalogue, self.memo.link, self.t)
+                    yield f"figure-{i}.{form}", picture(chart, foot, form, t=self.t)

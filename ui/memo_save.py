@@ -11,7 +11,6 @@ from core.memo import Memo
 from ui import memo_controls, pictures, saving, strip
 from ui.frame import View, small
 from ui.memo_files import Edition, Format
-from ui.memo_pdf import png
 from ui.wording import say
 
 _MIME: dict[Format, str] = {
@@ -31,7 +30,7 @@ def draw(view: View, found: Memo) -> None:
         if pictures.available():
             page = _file(edition, "pdf")
             _button(view, "PDF", "pdf", "application/pdf", page)
-            _button(view, "PNG", "png", "image/png", lambda: png(page()))
+            _button(view, "PNG", "png", "image/png", lambda: _as_png(page()))
         for form, name in names.items():
             _button(view, name, form, _MIME[form], _file(edition, form))
         _button(view, t("Table (CSV)"), "csv", "text/csv", lambda: saving.to_csv(table_frame(found)))
@@ -51,6 +50,12 @@ def _button(view: View, name: str, ending: str, mime: str, data: Callable[[], by
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def _as_png(page: bytes) -> bytes:
+    from ui.memo_pdf import png
+
+    return png(page)
 
 
 def _file(edition: Edition, form: Format) -> Callable[[], bytes]:

@@ -19,12 +19,13 @@ import time
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
-from typing import Any
-
-import kaleido
-from choreographer.browsers.chromium import Chromium
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from core.messages import InputError, Message, message
+
+if TYPE_CHECKING:
+    import kaleido
 
 LOG = logging.getLogger("compute_reckoner")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -49,11 +50,16 @@ def find_browser() -> str | None:
     return next((path for name in (*NAMES, *ELSEWHERE) if (path := shutil.which(name))), None)
 
 
-class _Offline(Chromium):
-    """Chromium that asks nobody anything."""
+@lru_cache(maxsize=1)
+def _offline() -> type:
+    """The class of a Chromium that asks nobody anything."""
+    from choreographer.browsers.chromium import Chromium
 
-    def get_cli(self) -> Sequence[str]:
-        return [*super().get_cli(), *_OFFLINE]
+    class Offline(Chromium):
+        def get_cli(self) -> Sequence[str]:
+            return [*super().get_cli(), *_OFFLINE]
+
+    return Offline
 
 
 class _Died(RuntimeError):
@@ -165,11 +171,12 @@ class PictureBrowser:
 
 async def _opened(path: str, crashed: threading.Event) -> kaleido.Kaleido:
     """A browser ready to draw, that sets ``crashed`` when its page's process ends."""
+    import kaleido  # here, as most runs of a page draw no picture
 
     async def ended(_event: object) -> None:
         crashed.set()
 
-    browser = kaleido.Kaleido(n=1, timeout=DRAW_SECONDS, mathjax=False, path=path, browser_cls=_Offline)
+    browser = kaleido.Kaleido(n=1, timeout=DRAW_SECONDS, mathjax=False, path=path, browser_cls=_offline())
     await browser.open()
     for tab in browser.tabs.values():
         tab.subscribe("Inspector.targetCrashed", ended)

@@ -11,17 +11,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from plotly.utils import PlotlyJSONEncoder
 
+from core.python_text import company_numbers
+from ui import wording
 from ui.charts.base import Chart
 from ui.charts.labels import Props, plain, text_width
 from ui.picture_browser import BROWSER, PictureUnavailable, find_browser
 from ui.theme import FONT, PALETTES
 from ui.wording import Translate, identity
 
-__all__ = ["Foot", "PictureUnavailable", "available", "drawing", "picture", "start"]
+if TYPE_CHECKING:
+    from core.catalogue import Catalogue
+    from core.report import Report
+
+__all__ = ["Foot", "PictureUnavailable", "available", "drawing", "foot_of", "picture", "start"]
 
 Form = Literal["png", "svg"]
 
@@ -42,6 +48,14 @@ class Foot:
     source: str
     day: str
     link: str
+
+
+def foot_of(report: Report, catalogue: Catalogue, link: str, t: Translate) -> Foot:
+    """What stands under the charts of a report; ``link`` leaves out company numbers, which is said where there are."""
+    day = wording.snapshot_note(report, t)
+    if company_numbers(report.scenario, catalogue):  # what is drawn has them, what the link opens has not
+        day += " · " + t("link without company numbers")
+    return Foot(wording.short_line(report, t), wording.price_source(report, t), day, link)
 
 
 def available() -> bool:

@@ -17,7 +17,7 @@ from core.estimate import estimate
 from core.link import preset_scenario
 from core.messages import TEMPLATES, InputError, message
 from core.packed_link import expand
-from ui import memo_files
+from ui import memo_files, memo_pdf
 from ui.picture_browser import PictureUnavailable
 
 BASE = "https://reckoner.example/"
@@ -103,7 +103,7 @@ def test_without_a_browser_the_rest_is_written_and_the_status_says_so(
     def none(*_: object, **__: object) -> bytes:
         raise PictureUnavailable(message("pictures_no_browser"))
 
-    monkeypatch.setattr(memo_files, "pdf", none)
+    monkeypatch.setattr(memo_pdf, "pdf", none)
     monkeypatch.setattr(memo_files, "picture", none)
     assert main(["memo", "--out", str(tmp_path), "--format", "pdf,png,svg,json,xlsx"]) == 1
     assert written(tmp_path) == {"memo.json", "memo.xlsx"}

@@ -146,6 +146,16 @@ def test_spot_costs_its_list_price_when_it_goes_away():
     assert risks["spot"].cost_usd == pytest.approx(rent * (usual.usd_per_chip_hour / p.price_usd_per_chip_hour - 1))
 
 
+@pytest.mark.parametrize("change", ["-0.3", "0.3"])
+def test_the_cost_of_losing_spot_moves_with_the_prices(change: str):
+    """Spot and list price move alike, so the difference between them moves as much as the bill does."""
+    costs = []
+    for moved in ("0", change):
+        _, m = made(platforms="h100_sxm~spot~GCP,tpu_v5p~spot", price_change=moved)
+        costs.append(next(r.cost_usd for r in m.risks if r.id == "spot"))
+    assert costs[1] / costs[0] == pytest.approx(1 + float(change))
+
+
 @pytest.mark.parametrize(
     ("share", "text"), [(0.1, "1 in 10"), (0.2, "1 in 5"), (0.3, "3 in 10"), (0.5, "1 in 2"), (0.9, "9 in 10")]
 )
