@@ -30,6 +30,11 @@ _INK = PALETTES["print"]
 _LINE = "#dde2e8"
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _SHORT = 10  # characters of a cell that does not break
+_MANY, _BARS_PX, _SUM_PX = (
+    7,
+    80,
+    (18, 54),
+)  # months that stand beside each other; bars; the amount over one, and upright
 QR_BORDER = 2  # modules around the code, beside the white of the paper
 
 STYLE = f"""
@@ -47,6 +52,7 @@ border-bottom:2px solid #6b7885;padding-bottom:8px}}
 text-align:left}}
 .cm .by,.cm .dates,.cm .line,.cm .note,.cm .foot{{color:{_INK.muted};font-size:12px}}
 .cm .by{{overflow-wrap:anywhere}}
+.cm .dates{{text-align:right}}
 .cm .dates b{{color:{_INK.text}}}
 .cm .x{{color:{_INK.stop};font-weight:600}}
 .cm .ask{{background:#eff3f5;border-radius:4px;padding:8px 12px;margin:10px 0;overflow-wrap:anywhere}}
@@ -66,15 +72,23 @@ font-weight:400;color:inherit;background:none}}
 .cm .main tr.way.first>*{{border-top:1px solid #a3b0bd}}
 .cm .main tr.chosen th b,.cm .main tr.chosen td.c{{font-weight:700}}
 .cm .main td.c{{font-weight:600}}
-.cm .main td:last-child{{padding-left:8px;min-width:100px}}
+.cm .main .way th b,.cm .main .way td.c{{font-weight:400}}
+.cm .main :is(td,th):last-child{{padding-left:8px;min-width:100px}}
 .cm sup{{font-size:.78em;line-height:0;vertical-align:.42em;top:0;color:inherit}}
 .cm .s{{font-size:13.5px;line-height:1.3;font-weight:600;margin:0 0 4px;color:inherit}}
-.cm .grid{{display:grid;grid-template-columns:minmax(0,1.36fr) minmax(0,1fr);gap:14px 26px;
-margin:12px 0;align-items:start}}
+.cm .grid{{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:14px 26px;margin:14px 0;align-items:start}}
 .cm .rows{{display:grid;gap:14px;margin:14px 0}}
-.cm .cash td.bar{{width:52%;padding:5px 10px 5px 0}}
-.cm .cash .bar i{{display:block;height:9px;min-width:1px;border-radius:1px}}
-.cm .foot{{display:flex;gap:20px;align-items:flex-end;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
+.cm .bars{{display:flex;list-style:none;font-size:11px;line-height:1.3;text-align:center}}
+.cm .bars li{{flex:1 1 0;min-width:0;display:flex;flex-direction:column}}
+.cm .bars .of{{order:2;color:{_INK.muted};padding-top:4px}}
+.cm .bars .up,.cm .bars .down{{display:flex;flex-direction:column;align-items:center}}
+.cm .bars .up{{justify-content:flex-end;border-bottom:1px solid {_INK.axis}}}
+.cm .bars i{{display:block;flex:none;width:30%;max-width:64px;min-height:1px}}
+.cm .bars.many :is(.of,.sum){{writing-mode:vertical-rl;rotate:180deg;align-self:center;line-height:1.1;
+white-space:nowrap}}
+.cm .bars.many .of{{padding:0 0 4px}}
+.cm .bars.many i{{width:70%}}
+.cm .foot{{display:flex;gap:20px;align-items:flex-start;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
 .cm .foot>div{{flex:1 1 auto;min-width:0}}
 .cm .foot ol{{list-style:none}}
 .cm .foot li{{display:inline}}
@@ -84,7 +98,7 @@ margin:12px 0;align-items:start}}
 .cm .foot{{flex-direction:column;align-items:flex-start}}.cm .verdict{{font-size:16px}}
 .cm .main tbody th{{position:sticky;left:0;background:#fff;min-width:124px;max-width:150px;z-index:1}}
 .cm .main thead th:first-child{{position:sticky;left:0;background:#fff;z-index:1}}
-.cm .main tbody th small{{display:block}}}}
+.cm .main tbody th small.price{{display:block}}.cm .dates{{text-align:left}}}}
 """
 
 
@@ -182,10 +196,11 @@ def _row(row: RowWords, *, first: bool) -> str:
     cash = f'<td class="n c">{escape(row.cash)}</td>'
     if row.reason:
         cash = f'<td class="n x">{escape(row.reason)}</td>'
+    kept = " class=price" if offer else ""
     figures = (row.reach, row.share, row.run, row.chips, row.runway)
     return (
         f'<tr{f" class={chr(34)}{kind}{chr(34)}" if kind else ""}><th scope="row">{swatch}<b>{escape(row.name)}</b>'
-        f"{f' <small>{price}</small>' if price else ''}</th>{cash}"
+        f"{f' <small{kept}>{price}</small>' if price else ''}</th>{cash}"
         + "".join(f'<td class="n">{escape(text)}</td>' for text in figures)
         + f"<td>{escape(together(row.access))}</td></tr>"
     )
@@ -201,12 +216,14 @@ def _raised(numbers: str) -> str:
 
 
 def _grid(w: Words, own: Sequence[str], tag: str) -> str:
+    """Cash and what is not modelled side by side, then the tables, as on paper."""
     colour = next((row.colour for row in w.rows if row.chosen), _INK.primary)
     told = " ".join([*w.not_modelled, w.disclaimer])
-    risks = _small(w.risks, own, tag)
     rest = f'<section><{tag} class="s">{escape(w.not_modelled_title)}</{tag}><p>{_plain(told)}</p></section>'
-    beside = f'<div class="grid">{_small(w.criteria, own, tag)}{_cash(w, colour, tag)}</div>'
-    return f'{beside}<div class="rows">{risks}{rest}</div>'
+    return (
+        f'<div class="grid">{_cash(w, colour, tag)}{rest}</div>'
+        f'<div class="rows">{_small(w.criteria, own, tag)}{_small(w.risks, own, tag)}</div>'
+    )
 
 
 def _small(table: TableWords, own: Sequence[str], tag: str) -> str:
@@ -231,21 +248,30 @@ def _whole(text: str) -> str:
 
 
 def _cash(w: Words, colour: str, tag: str) -> str:
+    """Cash by month as upright bars from one line; the words stand upright too where many months share the width."""
     if not w.cash:
         return ""
-    title, rows = _plain(w.cash_title), "".join(_period(period, colour) for period in w.cash)
+    many = len(w.cash) > _MANY
+    highest, lowest = (max(0.0, *(sign * p.height for p in w.cash)) for sign in (1, -1))
+    unit, room = _BARS_PX / max(highest + lowest, 0.001), _SUM_PX[many]
+    up, down = round(highest * unit + room), round(lowest * unit + room) if lowest else 0
+    bars = "".join(_period(period, colour, unit, up, down) for period in w.cash)
     notes = "".join(f'<p class="note">{_plain(note)}</p>' for note in w.cash_notes)
+    title = _plain(w.cash_title)
     return (
-        f'<section><{tag} class="s">{title}</{tag}><table class="cash"><caption>{title}</caption>'
-        f"<tbody>{rows}</tbody></table>{notes}</section>"
+        f'<section><{tag} class="s">{title}</{tag}>'
+        f'<ol class="bars{" many" if many else ""}" aria-label="{escape(title)}">{bars}</ol>{notes}</section>'
     )
 
 
-def _period(period: PeriodWords, colour: str) -> str:
-    bar = f'<i style="width:{abs(period.height) * 100:.1f}%;background:{colour}"></i>' if period.height else ""
+def _period(period: PeriodWords, colour: str, unit: float, up: int, down: int) -> str:
+    bar = f'<i style="height:{abs(period.height) * unit:.1f}px;background:{colour}"></i>'
+    amount = f'<span class="sum">{escape(period.amount)}</span>'
+    above, below = (f"{amount}{bar}", "") if period.height >= 0 else ("", f"{bar}{amount}")
     return (
-        f'<tr><th scope="row">{escape(period.name)}</th><td class="bar" aria-hidden="true">{bar}</td>'
-        f'<td class="n">{escape(period.amount)}</td></tr>'
+        f'<li><span class="of">{escape(period.name)}</span><span class="up" style="height:{up}px">{above}</span>'
+        + (f'<span class="down" style="height:{down}px">{below}</span>' if down else "")
+        + "</li>"
     )
 
 

@@ -49,8 +49,8 @@ BOX = "#f1f4f6"
 # Ever shorter: characters a note, notes, and characters of what is not modelled.
 _SHORTER = ((170, 12, 260), (110, 8, 180), (70, 5, 120), (0, 0, 80))
 _MOST_ACCESS: dict[Paper, float] = {"a4": 11.5, "letter": 12.0, "16:9": 9.0}  # font sizes
-_TABLE_WIDTHS: dict[Paper, tuple[float, float]] = {"a4": (285, 620), "letter": (293, 640), "16:9": (530, 570)}  # px
-_INSET, _STEP, _WIDEST_WORD = 6.0, 8.0, 90.0  # px
+_TABLE_WIDTHS: dict[Paper, tuple[float, float]] = {"a4": (620, 620), "letter": (640, 640), "16:9": (530, 570)}  # px
+_INSET, _STEP, _WIDEST_WORD = 9.0, 8.0, 90.0  # px
 _BOLD = re.compile(r"\*\*")
 _STRONG = ("L", "R", "AL")  # kinds of letters that have a direction
 _ISOLATE, _ISOLATE_END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
@@ -59,7 +59,7 @@ _A_RATE, _JOINED = re.compile(r"(?<=\d)/(?=h\b)"), f"/{_JOINER}"
 _WHOLE = re.compile(rf"(\S*{_JOINER}\S*)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
 _LONG = re.compile(r"\S{19,}")  # what a line must be able to break: after a sign, else anywhere
-_SIGNS, _ENDLESS = re.compile(r"[/_.,&?=]+"), re.compile(rf"[^\s{_BREAK}-]{{16}}")
+_SIGNS, _ENDLESS = re.compile(r"[/_.,&?=]+"), re.compile(rf"[^\s{_BREAK}-]{{6}}")
 _STANDARDS: tuple[Literal["ua-1"] | None, ...] = ("ua-1", None)
 _LOCK = threading.Lock()
 
@@ -266,7 +266,7 @@ def column_widths(data: TableWords, width: float) -> list[float]:
     """Shares of a table of ``width`` px that make it low: first the longest words, then where more saves most lines.
 
     >>> [round(w) for w in column_widths(TableWords("", ("a", "b"), (("one two three four", "x"),)), 160)]
-    [117, 13]
+    [120, 16]
     """
     columns = [
         [together(text) for text in (name, *(row[i] for row in data.rows))] for i, name in enumerate(data.columns)
