@@ -8,6 +8,6 @@ view = frame.current()
 t = view.t
 found = memo_page.answer(view)
 
-frame.verdict(view, t("**One page to decide on.** {validity}.", validity=t.message(found.validity)), memo_page.line(t))
+frame.verdict(view, memo_page.verdict(view, found), memo_page.line(t))
 frame.old_data(view)
 memo_page.draw(view, found)

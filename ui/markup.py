@@ -96,7 +96,7 @@ def chart_foot(parts: Iterable[str], link: str, *, menu: bool) -> str:
     words = " · ".join(escape(part) for part in parts if part)
     shown = escape(link.partition("://")[2] or link)
     there = f'<a href="{escape(link, quote=True)}" target="_blank" rel="noopener">{shown}</a>'
-    return f'{CARD}<p class="crc">{words} · {there}{"<i></i>" if menu else ""}</p>'
+    return f'{CARD}<p class="crc">{words}<br>{there}{"<i></i>" if menu else ""}</p>'
 
 
 def popover_room(label: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from core.memo import Memo
 from ui import memo_controls, pictures, saving, strip
+from ui.charts.base import Chart
 from ui.frame import View, small
 from ui.memo_files import Edition, Format
 from ui.wording import say
@@ -21,8 +23,8 @@ _MIME: dict[Format, str] = {
 _NUMBERS = ("cash_usd", "p10", "p90", "win_share", "wall_hours", "chips", "runway_months")
 
 
-def draw(view: View, found: Memo) -> None:
-    """A button a format, and the links; without a browser on the server what cannot be made is said."""
+def draw(view: View, found: Memo, charts: Sequence[Chart]) -> None:
+    """A button a format, a menu a figure, and the links; without a browser there what cannot be made is said."""
     t = view.t
     edition = Edition(found, view.report, view.catalogue, memo_controls.paper(view.desk.view), t)
     names: dict[Format, str] = {"html": t("Web page"), "xlsx": t("Workbook"), "json": "JSON"}
@@ -34,10 +36,17 @@ def draw(view: View, found: Memo) -> None:
         for form, name in names.items():
             _button(view, name, form, _MIME[form], _file(edition, form))
         _button(view, t("Table (CSV)"), "csv", "text/csv", lambda: saving.to_csv(table_frame(found)))
+        for i, chart in enumerate(charts, 1):
+            saving.menu(view, _printed(chart), view.foot, t("Figure {n}", n=i))
         strip.links(view)
     if not pictures.available():
         said = t("PDF and pictures need Chromium on the server; all else is saved without, and the browser can print.")
         st.markdown(small(said))
+
+
+def _printed(chart: Chart) -> Chart:
+    """A chart that is in print colours already."""
+    return replace(chart, printed=lambda: chart)
 
 
 def _button(view: View, name: str, ending: str, mime: str, data: Callable[[], bytes]) -> None:

@@ -29,9 +29,13 @@ def to_csv(table: pd.DataFrame) -> bytes:
     return str(safe.to_csv(index=False)).encode("utf-8-sig")
 
 
-def menu(view: View, chart: Chart, foot: pictures.Foot) -> None:
-    """What a chart can be saved as, in a popover that is filled while it is open."""
-    box = st.popover(view.t("Save"), key=f"open_save_{chart.key}", type="tertiary", on_change="rerun")
+def menu(view: View, chart: Chart, foot: pictures.Foot, label: str = "") -> None:
+    """What a chart can be saved as, in a popover that is filled while it is open. ``label``: what opens it, else Save.
+
+    With a label of its own it stands in a row of others, not at a chart's foot.
+    """
+    key = f"open_{'row' if label else 'save'}_{chart.key}"
+    box = st.popover(label or view.t("Save"), key=key, type="tertiary", on_change="rerun")
     if box.open:
         with box, st.container(gap=None):
             _forms(view, chart, foot)

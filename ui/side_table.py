@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from core.numbers import EN_DASH, duration, fill, integer, money, percent_signed, ratio
+from core.numbers import EN_DASH, NBSP, duration, fill, integer, money, percent_signed, ratio
 from core.side_by_side import Column, Figures
 from ui.markup import WHISKER_PX, table
 from ui.money_tables import range_text, runway_text
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.report import Report
 
 SAME = 0.005  # of a change: less is written as 0 %
+_TIMES = f"{NBSP}×{NBSP}"  # a size's number stays with its chip
 MANIFOLD = 1.0  # of a change: from here on it is told as a multiple
 
 STYLE = """<style>
@@ -59,7 +60,7 @@ def side_table(found: Sequence[Column], scheme: Scheme, t: Translate = identity)
         (t("Runway"), lambda c: _runway(c, t)),
         (t("Can we get it?"), lambda c: _access(c, t)),
     ]
-    header = "".join(f'<th scope="col"><b>{escape(c.side.name)}</b></th>' for c in found)
+    header = "".join(f'<th scope="col"><b>{escape(c.side.name.replace(" × ", _TIMES))}</b></th>' for c in found)
     label = t("Scenarios side by side")
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{cell(c)}</td>" for c in found)}</tr>'

@@ -77,6 +77,6 @@ def test_a_price_of_the_reader_is_counted_under_the_chart_and_not_in_its_link() 
 
 def test_words_under_a_chart_are_shown_and_not_obeyed() -> None:
     foot = Reader(markup.chart_foot((EVIL, "", EVIL), f'https://host/?s="{EVIL}', menu=True))
-    assert [tag for tag, _ in foot.tags] == ["style", "p", "a", "i"]
+    assert [tag for tag, _ in foot.tags] == ["style", "p", "br", "a", "i"]
     link = dict(dict(foot.tags)["a"])
     assert link["target"] == "_blank" and "onerror" not in link

@@ -15,7 +15,7 @@ from core.link import preset_scenario
 from core.memo import LIMITS, MemoTexts, memo
 from core.packed_link import expand
 from tests.pages.test_pages import in_order, opened, param, text, unfolded
-from ui import pictures
+from ui import memo_page, pictures
 from ui.memo_save import table_frame
 
 PAGE = "pages/5_memo.py"
@@ -103,6 +103,20 @@ def test_each_format_has_a_button_and_without_a_browser_it_is_said_what_cannot_b
     in_order(app)
     assert labels(app) == ["Web page", "Workbook", "JSON", "Table (CSV)"]
     assert "PDF and pictures need Chromium" in text(app)
+
+
+def test_a_price_too_old_to_decide_by_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Day(date):
+        @classmethod
+        def today(cls) -> Day:
+            return cls(2026, 12, 1)
+
+    monkeypatch.setattr(memo_page, "date", Day)
+    said = str(opened(PAGE).header[0].value).replace("\\", "").replace("\u00a0", " ")
+    assert said.startswith("**One price is too old to decide by: v5p ($4.20/h list of Aug 2026).**")
+    assert "Offers and quotes" in said
+    told = str(opened(PAGE, preset="dense_1t").header[0].value).replace("\u00a0", " ")
+    assert told == "**One page to decide on.** Valid until 18 Dec 2026."
 
 
 def labels(app: AppTest) -> list[str]:

@@ -139,6 +139,22 @@ def test_one_page_of_the_paper_asked_for_with_all_of_it_inside(preset: str, pape
     assert_nothing_overlaps(boxes)
 
 
+@needs_browser
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("preset", ["continue_70b", "dense_1t", "lora_70b"])
+def test_no_letter_is_under_seven_points(preset: str, paper: Paper) -> None:
+    document = pypdfium2.PdfDocument(page_of(preset, paper))
+    text, matrix = document[0].get_textpage(), pdfium.FS_MATRIX()
+    sizes = {}
+    for i in range(text.count_chars()):
+        if (letter := text.get_text_range(i, 1).strip()) and letter.isalnum() and letter.isascii():
+            assert pdfium.FPDFText_GetMatrix(text, i, matrix)
+            scale = (matrix.a**2 + matrix.b**2) ** 0.5
+            sizes[letter] = min(sizes.get(letter, 99.0), pdfium.FPDFText_GetFontSize(text, i) * scale)
+    assert len(sizes) > 40
+    assert min(sizes.values()) > 6.95, sizes
+
+
 def assert_nothing_overlaps(boxes: list[tuple[float, float, float, float]]) -> None:
     """No two runs of text cover each other by more than glyphs' boxes do on neighbouring lines."""
     for one, other in combinations(boxes, 2):
