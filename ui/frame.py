@@ -137,7 +137,11 @@ def chart_card(view: View, chart: Chart, selector: Callable[[], object] | None =
                 alt=chart.alt or chart.title,
             )
         foot = replace(view.foot, line=chart.line or view.foot.line, source=chart.source or view.foot.source)
-        st.html(markup.chart_foot((foot.line, foot.source, foot.day), foot.link, menu=not view.embedded))
+        st.html(
+            markup.chart_foot(
+                map(wording.together, (foot.line, foot.source, foot.day)), foot.link, menu=not view.embedded
+            )
+        )
         if not view.embedded:
             saving.menu(view, chart, foot)
 

@@ -89,7 +89,7 @@ body{{margin:0;background:#eef1f4;font-family:{FONT}}}
 background:{ink.page};border:1px solid #c4ccd4;border-radius:3px}}
 .figures{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),1fr));gap:14px 26px;
 margin-top:14px}}
-.figures figure{{margin:0;min-width:0}}
+.figures figure{{margin:0;min-width:0;display:flex;flex-direction:column;justify-content:space-between}}
 .figures svg{{display:block;width:100%;height:auto;max-width:{FIGURE_PX[paper] * 1.25:.0f}px}}
 @media screen and (max-width:640px){{.sheet{{margin:0;padding:18px 14px;border:0}}}}
 {STYLE}

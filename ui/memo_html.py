@@ -87,6 +87,7 @@ font-weight:400;color:inherit;background:none}}
 .cm .bars.many :is(.of,.sum){{writing-mode:vertical-rl;rotate:180deg;align-self:center;line-height:1.1;
 white-space:nowrap}}
 .cm .bars.many .of{{padding:0 0 4px}}
+.cm .bars.many .sum{{margin:3px 0}}
 .cm .bars.many i{{width:70%}}
 .cm .foot{{display:flex;gap:20px;align-items:flex-start;border-top:1px solid #c4ccd4;padding-top:10px;font-size:11.5px}}
 .cm .foot>div{{flex:1 1 auto;min-width:0}}
