@@ -97,6 +97,7 @@ margin-top:14px}}
 @media print{{body{{background:none}}.figures svg{{max-width:{FIGURE_PX[paper] * 1.06:.0f}px}}
 .sheet{{max-width:none;margin:0;padding:0;border:0;zoom:{_ZOOM[paper]}}}
 *{{print-color-adjust:exact;-webkit-print-color-adjust:exact}}.cm .scroll{{overflow:visible}}
+.cm th,.cm td{{padding-block:2.5px}}.cm .grid,.cm .rows{{margin-block:9px;gap:9px 26px}}
 figure,section,tr,.cm .ask,.cm .foot{{break-inside:avoid}}}}
 """
 
